@@ -9,19 +9,13 @@ public struct NoticeReader {
   public typealias Line = (routes: [RoutedNotice], fault: String?)
 
   private let options: RouteOptions
-  private let clock: () -> Timestamp
   private let context: ContextFile?
   private var sources: NoticeSources
   private var scan = RecordScan()
 
-  /// - Parameters:
-  ///   - clock: the time, for those that do not say it.
-  ///   - diagnostics: told of a file of `--context` that makes no sense.
-  public init(
-    _ options: RouteOptions, diagnostics: Diagnostics,
-    clock: @escaping () -> Timestamp = Timestamp.now
-  ) {
-    (self.options, self.clock) = (options, clock)
+  /// - Parameter diagnostics: told of a file of `--context` that makes no sense.
+  public init(_ options: RouteOptions, diagnostics: Diagnostics) {
+    self.options = options
     context = options.context.map { ContextFile($0, diagnostics) }
     sources = NoticeSources(options)
   }
@@ -75,7 +69,7 @@ public struct NoticeReader {
   private func input(_ notice: Notice) -> RouteInput {
     let report = context?.read()
     return RouteInput(
-      urgency: notice.urgency, category: notice.category, now: LocalTime(clock()),
+      urgency: notice.urgency, category: notice.category, now: LocalTime(.now()),
       lastInteraction: report?.lastInteraction, context: report?.context,
       preferences: options.preferences)
   }

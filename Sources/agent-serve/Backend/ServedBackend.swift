@@ -46,17 +46,14 @@ struct ServedBackend: Sendable {
     guard case .whole(let bytes) = body.behindMark else { return .tooLarge }
     if let refusal = refusal(of: head) { return refusal }
     do {
-      return try await answer(head, bytes)
+      if let write = write(of: head) { return try await write(bytes) }
+      return try await read(head) ?? .noSuchPath
+    } catch let refusal as Refusal {
+      return refusal.answer
     } catch {
       serving.diagnostics.errorRarely(head.path, errorText(error))
       return .error(errorText(error), status: 500)
     }
-  }
-
-  private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> WholeAnswer {
-    if head.method == "GET" || head.method == "HEAD" { return try await read(head) ?? .noSuchPath }
-    guard let write = write(of: head) else { return .noSuchMethod }
-    do { return try await write(body) } catch let refusal as Refusal { return refusal.answer }
   }
 
   /// What a request writes; nil for one that writes nothing.

@@ -58,7 +58,8 @@ struct RiffService: Sendable {
     do {
       let query = QueryParameters(head.query)
       switch endpoint {
-      case .transcribe: return await transcribe(head, bytes, signature)
+      case .transcribe:
+        return await hear(head, bytes, signature) { .json(RecordText().string("transcript", $0)) }
       case .audio: return try await talk(head, clip: bytes, signature)
       case .message: return try await talk(head, message: bytes, signature)
       case .conversation: return try await conversation(query)
@@ -101,15 +102,6 @@ extension Timestamp {
 
 /// What is said in clips (Agent/Riff/CONTRACT.md 2).
 extension RiffService {
-  /// `POST /riff/transcribe-only`.
-  func transcribe(
-    _ head: RequestHead, _ clip: [UInt8], _ signature: String
-  ) async -> WholeAnswer {
-    await hear(head, clip, signature) { text in
-      .json(RecordText().string("transcript", text))
-    }
-  }
-
   /// Unless it was heard before: no two recordings are alike.
   func hear(
     _ head: RequestHead, _ clip: [UInt8], _ signature: String,

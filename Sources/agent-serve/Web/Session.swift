@@ -299,3 +299,134 @@ final class Session {
     return Refusal.late.answer
   }
 }
+
+/// What all services of a server have in common.
+struct Serving: Sendable {
+  let connections: Connections
+  /// Of the requests that are being answered.
+  let requests: Budget
+  /// What requests may call this server; nil for whatever they like.
+  var names: [Authority]?
+  /// What requests must show; nil for a server that is open to its machine.
+  var token: AccessToken?
+  /// Where a subscriber's backlog ends, bytes.
+  let backlogLimit: Int
+  let diagnostics: Diagnostics
+  var patience = Patience()
+  var workers: any TaskExecutor = globalConcurrentExecutor
+}
+
+protocol RequestService: Sendable {
+  var serving: Serving { get }
+
+  /// The other protocol that a request asks for, and gets; nil when it is to be answered.
+  func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch?
+
+  /// The answer that is certain before a request's body has come; nil when there is none.
+  func refusal(of head: RequestHead) -> WholeAnswer?
+
+  /// The answer to a request without a body, where no work is needed for it; nil for others.
+  func quickAnswer(_ head: RequestHead) -> ServedAnswer?
+
+  func bodyPlan(_ head: RequestHead) -> BodyPlan
+
+  func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer
+}
+
+extension RequestService {
+  func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch? { nil }
+
+  func quickAnswer(_ head: RequestHead) -> ServedAnswer? { refusal(of: head).map { .whole($0) } }
+}
+
+struct Patience: Sendable {
+  /// To begin its first request, and to send the rest of a head.
+  var head = Duration.seconds(10)
+  /// To begin another request: longer than a proxy is patient, who would otherwise send one
+  /// while we close.
+  var idle = Duration.seconds(75)
+  /// Within a body, and for all of it.
+  var bodyPause = Duration.seconds(10)
+  var body = Duration.seconds(60)
+  var piece = Duration.seconds(60)
+}
+
+enum ServedAnswer: Sendable {
+  case whole(WholeAnswer)
+  case stream(any EventSource)
+}
+
+struct ProtocolSwitch: Sendable {
+  let answer: [UInt8]
+  let run: @Poller @Sendable (Socket) async -> Void
+}
+
+extension ServedBackend: RequestService {
+  func quickAnswer(_ head: RequestHead) -> ServedAnswer? {
+    if let refusal = refusal(of: head) { return .whole(refusal) }
+    if let stream = stream(head) { return .stream(stream) }
+    let isHealth = head.path == "/api/health" && (head.method == "GET" || head.method == "HEAD")
+    return isHealth ? .whole(.healthy) : nil
+  }
+
+  private func stream(_ head: RequestHead) -> (any EventSource)? {
+    guard head.method == "GET" else { return nil }
+    switch head.path {
+    case "/api/activity/events": return activity
+    case "/api/voice/events": return voice
+    default: return nil
+    }
+  }
+
+  func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
+    if case .whole = body, accessRefusal(of: head) == nil, let stream = stream(head) {
+      return .stream(stream)
+    }
+    return .whole(await answer(head, body: body))
+  }
+}
+
+@Poller
+final class Listener {
+  nonisolated let port: UInt16
+  private let socket: Socket
+  private let service: any RequestService
+
+  init(_ address: ListenAddress, _ service: any RequestService) throws(Failure) {
+    let (descriptor, port) = try address.listen()
+    do throws(Socket.Failure) { socket = try Socket(descriptor) } catch {
+      throw Failure(code: systemError)
+    }
+    (self.port, self.service) = (port, service)
+    Poller.start { await self.run() }
+  }
+
+  func close() { socket.abort() }
+
+  private func run() async {
+    let (connections, diagnostics) = (service.serving.connections, service.serving.diagnostics)
+    while true {
+      do throws(Socket.Failure) {
+        // One at a time, so that whoever comes now waits until a client that is silent has
+        // given way.
+        while connections.areTooMany {
+          diagnostics.errorRarely(
+            "accept", "too many open files; the clients that are silent longest give way")
+          connections.dropOldest()
+          await connections.waitForRoom()
+        }
+        let client = try await socket.accept()
+        connections.add(client)
+        Poller.start { await Session.serve(client, self.service) }
+      } catch {
+        guard case .system(let code) = error else { break }
+        // No descriptor is left, or no memory. Nothing tells that there is one again but who
+        // closes one.
+        diagnostics.errorRarely("accept", systemReason(code))
+        connections.dropOldest(atLeast: 1)
+        await connections.waitForRoom()
+      }
+    }
+    socket.close()
+  }
+}
