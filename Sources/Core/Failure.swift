@@ -88,6 +88,15 @@ public struct Failure: Reported, Equatable, Sendable {
   public var isAbsence: Bool { code == ENOENT || code == ENOTDIR }
 }
 
+extension Error {
+  /// What an action gives whose failure is one of these; it is thrown as another error.
+  public static func rethrowing<Value, Other: Error>(
+    _ action: @autoclosure () throws(Self) -> Value, as other: (Self) -> Other
+  ) throws(Other) -> Value {
+    do throws(Self) { return try action() } catch { throw other(error) }
+  }
+}
+
 /// Thrown where nothing more is wanted: no failure. Swift's own `CancellationError` would bring the
 /// runtime of its tasks along, a megabyte in each program.
 public struct Enough: Error {

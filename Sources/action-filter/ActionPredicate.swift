@@ -204,10 +204,8 @@ struct MetadataTest: Equatable {
     guard let equals = argument.firstIndex(of: "=") else {
       throw UsageError("--where \(argument): PATH=VALUE is needed")
     }
-    do throws(UsageError) {
-      pointer = try JSONPointer(argument[..<equals])
-    } catch {
-      throw UsageError("--where \(argument): \(error.problem)")
+    pointer = try UsageError.rethrowing(try JSONPointer(argument[..<equals])) {
+      UsageError("--where \(argument): \($0.problem)")
     }
     text = Array(argument[argument.index(after: equals)...].utf8)
   }

@@ -107,10 +107,10 @@ struct FilterOptions {
       Option("B", "before", "TIME", "older than 15m, 2h, today, tue 9:00, or a time", .moment) {
         $0.predicate.indexed.before = $1.timestamp(now: $0.now)
       },
-      Option("F", "text", "TEXT", "with this text in the content", .text) { $0.texts.append($1) },
+      Option("F", "text", "TEXT", "with this text in the content", .text, \.texts),
       Option(
-        "E", "regex", "REGEX", "with content that matches this regular expression", .text
-      ) { $0.regexes.append($1) },
+        "E", "regex", "REGEX", "with content that matches this regular expression", .text,
+        \.regexes),
       Option("i", "ignore-case", "upper and lower case are the same in -F and -E", \.ignoresCase),
       Option("v", "invert", "select what the other options do not", \.isInverted),
       Option("u", "unique", "each action only once", \.isUnique),
@@ -163,16 +163,17 @@ struct FilterOptions {
         nil, "max-cost", "USD", "that cost at most this much", Reading(cost), \.predicate.maxCost),
       Option(
         nil, "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
-        Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
-      ) { $0.predicate.wheres.append($1) }.formerly("w"),
+        Reading { argument throws(UsageError) in try MetadataTest(argument.value) },
+        \.predicate.wheres
+      ).formerly("w"),
       Option(
         "j", "jobs", "N", "read a large file by so many threads; 0 is one per core",
         .wholeNumber(in: 0...256), \.jobs),
       Option("N", "count", "print only the number of selected actions", \.isCount),
-      Option(nil, "contents", "print what the indexes of packed files say") { $0.mode = .contents },
-      Option(nil, "pack", "compress a file with zstd, with an index that skips what cannot match") {
-        $0.mode = .pack
-      },
+      Option(nil, "contents", "print what the indexes of packed files say", \.mode, .contents),
+      Option(
+        nil, "pack", "compress a file with zstd, with an index that skips what cannot match",
+        \.mode, .pack),
       Option(
         nil, "times", "FILE", "with --by: write the counts of each hour to a file", .path, \.times),
       Option(
@@ -206,11 +207,10 @@ struct FilterOptions {
     }
     predicate.texts = texts.map { TextSearch($0, ignoresCase: ignoresCase) }
     for regex in regexes {
-      do throws(Failure) {
-        predicate.regexes.append(try RegexSearch(regex, ignoresCase: ignoresCase))
-      } catch {
-        throw UsageError("--regex \(regex): \(error.reason)")
+      let search = try Failure.rethrowing(try RegexSearch(regex, ignoresCase: ignoresCase)) {
+        UsageError("--regex \(regex): \($0.reason)")
       }
+      predicate.regexes.append(search)
     }
     if isCount { output = .count }
     if !grouping.keys.isEmpty || grouping.hasTotal { output = .groups }
@@ -336,12 +336,11 @@ struct Projection: Equatable {
       others.append(Array(name.utf8))
       return name == "profile" ? .profile(others.count - 1) : .other(others.count - 1)
     }
-    do throws(UsageError) {
-      pointers.append(try JSONPointer(name))
-      return .pointer(pointers.count - 1)
-    } catch {
-      throw UsageError("--output \(list): \(error.problem)")
+    let pointer = try UsageError.rethrowing(try JSONPointer(name)) {
+      UsageError("--output \(list): \($0.problem)")
     }
+    pointers.append(pointer)
+    return .pointer(pointers.count - 1)
   }
 
   /// Writes one object and a LF: null for what is not there, a cost of 0 when

@@ -45,25 +45,16 @@ struct MemOptions {
     operands: .none,
     guesses: ["--list": "-f lists all facts", "-l": "-f lists all facts"],
     options: [
-      Option("f", "facts", "list all facts, or those with a text in them") {
-        $0.modes.append(.facts)
-      },
-      Option("R", "reflections", "list reflections, or show the RUN named") {
-        $0.modes.append(.reflections)
-      },
+      Option("f", "facts", "list all facts, or those with a text in them", \.modes, .facts),
+      Option("R", "reflections", "list reflections, or show the RUN named", \.modes, .reflections),
       Option(nil, "edit", "ID", "correct a fact, in $EDITOR unless an option says how", .word) {
         $0.modes.append(.edit)
         $0.id = $1
       },
-      Option(nil, "delete", "delete the facts named; - reads ids from standard input") {
-        $0.modes.append(.delete)
-      },
-      Option(nil, "undo", "list what was deleted, or put the facts named back") {
-        $0.modes.append(.undo)
-      },
-      Option(nil, "pick", "choose facts with fzf: edit, delete, copy, print") {
-        $0.modes.append(.pick)
-      },
+      Option(
+        nil, "delete", "delete the facts named; - reads ids from standard input", \.modes, .delete),
+      Option(nil, "undo", "list what was deleted, or put the facts named back", \.modes, .undo),
+      Option(nil, "pick", "choose facts with fzf: edit, delete, copy, print", \.modes, .pick),
       Option(
         "g", "guild", "GUILD", "of this guild (the profile's, or all)",
         .word.offering(OfferedNames.guilds), \.guild),
@@ -81,7 +72,7 @@ struct MemOptions {
         nil, "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word,
         \.subject
       ).formerly("s"),
-      Option("1", "best", "only the best hit, or the newest fact") { $0.count = 1 },
+      Option("1", "best", "only the best hit, or the newest fact", \.count, 1),
       Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber(), \.count),
       Option(nil, "fact", "TEXT", "with --edit: the fact", Reading(kept), \.fact),
       Option("y", "yes", "do not ask", \.isSure),
@@ -93,9 +84,9 @@ struct MemOptions {
       + LookOptions.options(width: "break rows at COLUMNS, 0 nowhere (default: the terminal's)")
       .at(\.look),
     rare: [
-      Option(nil, "subjects", "list the subjects, how many facts each has") {
-        $0.modes.append(.subjects)
-      }.formerly("S"),
+      Option(
+        nil, "subjects", "list the subjects, how many facts each has", \.modes, .subjects
+      ).formerly("S"),
       Option(
         nil, "fact-profile", "USER", "show what is loaded about a user",
         .word.offering(OfferedNames.users)
@@ -103,11 +94,9 @@ struct MemOptions {
         $0.modes.append(.factProfile)
         $0.id = $1
       }.formerly("P"),
-      Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) },
-      Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) },
-      Option(nil, "mirror", "keep a copy of all facts on this machine") {
-        $0.modes.append(.mirror)
-      },
+      Option("M", "markdown", "print the memory as markdown", \.modes, .markdown),
+      Option(nil, "snapshot", "show what a turn would be told", \.modes, .snapshot),
+      Option(nil, "mirror", "keep a copy of all facts on this machine", \.modes, .mirror),
       Option(
         nil, "filter", "WORDS", "with --pick: print what fits, without a screen", .word, \.filter),
       Option(nil, "offline", "search the copy that --mirror made", \.isOffline),

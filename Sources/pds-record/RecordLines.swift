@@ -88,8 +88,7 @@ extension RecordRun {
   /// The row to print; nil for what is written with others.
   private func result(_ line: RecordInput.Line) throws -> [UInt8]? {
     if options.verb == .create { return try create(line.bytes) }
-    let row: RecordRow
-    do throws(Failure) { row = try RecordRow(line.bytes) } catch { throw LineFault(error.reason) }
+    let row = try Failure.rethrowing(try RecordRow(line.bytes)) { LineFault($0.reason) }
     guard let collection = row.collection ?? options.collection else {
       throw LineFault("a key alone, and no COLLECTION")
     }
@@ -188,10 +187,8 @@ extension RecordRun {
   private static func draft(
     _ text: UnsafeRawBufferPointer, _ collection: NSID, created: Timestamp?
   ) throws -> RecordDraft {
-    do throws(Failure) {
-      return try RecordDraft(text, for: collection, created: created)
-    } catch {
-      throw LineFault(error.reason)
+    try Failure.rethrowing(try RecordDraft(text, for: collection, created: created)) {
+      LineFault($0.reason)
     }
   }
 

@@ -99,7 +99,7 @@ struct FinishedTurns {
   private var messages: [String: MessageRecord] = [:]
   private var order: [String] = []
   private var waiting: [String: TurnRecord] = [:]
-  private var seen = RecentIDs()
+  private var seen = RecentIDs<String>()
 
   /// The most messages and turns that are remembered: an answer stands right beside its turn.
   private static let most = 256

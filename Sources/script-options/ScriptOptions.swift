@@ -123,18 +123,14 @@ struct ScriptCommand {
     synopsis: "[--ask COMMAND] NAME [WORD ...]", operands: .none, endsAtOperand: true,
     options: [
       Option(nil, "ask", "COMMAND", "what the help has of COMMAND is asked of it", .word, \.asked),
-      Option(nil, "give", "print the words, or standard input") { $0.job = .give },
-      Option(nil, "host", "print the host of a profile whose agent is at a terminal") {
-        $0.job = .host
-      },
+      Option(nil, "give", "print the words, or standard input", \.job, .give),
+      Option(nil, "host", "print the host of a profile whose agent is at a terminal", \.job, .host),
       Option(
         nil, "section", "KIND", "print what a section of the configuration has",
         .choice(of: ScriptSection.Kind.self)
       ) { $0.job = .section($1) },
-      Option(nil, "tell", "say the words on standard error") { $0.job = .tell },
-      Option(nil, "visible", "print standard input with nothing hidden in it") {
-        $0.job = .visible
-      },
+      Option(nil, "tell", "say the words on standard error", \.job, .tell),
+      Option(nil, "visible", "print standard input with nothing hidden in it", \.job, .visible),
     ]
   ) { options, words throws(UsageError) in
     options.words = words.paths

@@ -239,15 +239,10 @@ final class OpenItem {
   func reopened() -> Int32? {
     let other = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
     guard other >= 0 else { return nil }
-    var ours = stat()
-    var others = stat()
-    guard fstat(descriptor, &ours) == 0, fstat(other, &others) == 0,
-      ours.st_dev == others.st_dev, ours.st_ino == others.st_ino
-    else {
-      close(other)
-      return nil
-    }
-    return other
+    let identity = FileIdentity(descriptor: descriptor)
+    if identity != nil, identity == FileIdentity(descriptor: other) { return other }
+    close(other)
+    return nil
   }
 
   /// All of a small file; nil when it cannot be read, or has changed meanwhile.

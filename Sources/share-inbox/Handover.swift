@@ -68,15 +68,12 @@ final class CommandHandover: Handover {
     try begin()
     guard let file = item.reopened() else { throw .unfit(why: "changed just now") }
     defer { close(file) }
-    let child: ChildProcess
-    do throws(Failure) {
-      child = try ChildProcess(
+    let child = try Failure.rethrowing(
+      try ChildProcess(
         ["sh", "-c", command],
         environment: ["INBOX_ID": item.item.name.id, "INBOX_NAME": item.item.name.text],
         input: .given(file), output: .ours, error: .ours)
-    } catch {
-      throw .local(why: error.message)
-    }
+    ) { HostFailure.local(why: $0.message) }
     let signal = Self.wait(for: child)
     guard child.exitStatus == 0 else {
       if let signal { throw .interrupted(signal: signal) }

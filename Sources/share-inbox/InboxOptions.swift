@@ -78,7 +78,7 @@ struct InboxOptions {
         Reading(PathText.checked), \.format),
       Option("r", "return", "press Return after the path", \.pressesReturn),
       Option(nil, "when-idle", "type only when the agent is idle", \.waitsForIdle),
-      Option(nil, "local", "into the tmux of this machine") { $0.targets.append(.local) },
+      Option(nil, "local", "into the tmux of this machine", \.targets, .local),
       Option(
         nil, "exec", "COMMAND", "hand each file to COMMAND on its standard input instead",
         .path.offering(.none)

@@ -98,9 +98,8 @@ struct Target {
   init(_ text: String, url: String?, profile: String? = nil) throws(Failure) {
     if let stream = DashboardStream(rawValue: text) {
       guard let url else { throw Failure(text, "no url: \(Settings.Profile.howToName)") }
-      let base: WebAddress
-      do throws(Failure) { base = try WebAddress(url) } catch {
-        throw Failure(Settings.Profile.placeOfURL, error.reason)
+      let base = try Failure.rethrowing(try WebAddress(url)) {
+        Failure(Settings.Profile.placeOfURL, $0.reason)
       }
       dashboard = (stream, base)
       address = try stream.address(at: base)

@@ -28,9 +28,7 @@ struct TailOptions {
     guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("d", "data-only", "print only the data of each event", \.dataOnly),
-      Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text) {
-        $0.events.append($1)
-      },
+      Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text, \.events),
       RequestArguments.header.at(\.headers),
       Option(
         nil, "last-event-id", "ID", "resume after this event", Reading(eventID), \.lastEventID),

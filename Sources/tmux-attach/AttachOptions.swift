@@ -76,23 +76,18 @@ struct AttachOptions {
         \.directory),
       Option(
         "H", "harness", "COMMAND", "what a new session runs (default: claude)", .text, \.harness),
-      Option("l", "list", "list the sessions") { $0.jobs.append(.list) },
-      Option("w", "watch", "print each change of the list") { $0.jobs.append(.watch) },
-      Option("N", "new", "make another session, without attaching") { $0.jobs.append(.new) },
+      Option("l", "list", "list the sessions", \.jobs, .list),
+      Option("w", "watch", "print each change of the list", \.jobs, .watch),
+      Option("N", "new", "make another session, without attaching", \.jobs, .new),
       Option(
         nil, "close", "NAME", "close this session", .text.offering(SessionMemory.names)
       ) { $0.jobs.append(.close($1)) }.formerly("k"),
-      Option("t", "type", "for scripts: type standard input; people use agent-say") {
-        $0.jobs.append(.type)
-      },
+      Option("t", "type", "for scripts: type standard input; people use agent-say", \.jobs, .type),
       Option("r", "return", "press Return after what is typed", \.pressesReturn),
       Option(nil, "when-idle", "type only when the agent is idle", \.waitsForIdle),
-      Option(nil, "capture", "print what the session shows") { $0.jobs.append(.capture) }
-        .formerly("c"),
-      Option(nil, "authorize", "show your public key and how to let it in") {
-        $0.jobs.append(.authorize)
-      },
-      Option(nil, "check", "check that everything is in place") { $0.jobs.append(.check) },
+      Option(nil, "capture", "print what the session shows", \.jobs, .capture).formerly("c"),
+      Option(nil, "authorize", "show your public key and how to let it in", \.jobs, .authorize),
+      Option(nil, "check", "check that everything is in place", \.jobs, .check),
       Option(
         "o", "output", "FORM", "json, table, tsv, line, waybar, tmux or i3",
         .choice(of: ListForm.self), \.form),
@@ -103,9 +98,8 @@ struct AttachOptions {
     ] + ConnectOptions.options.at(\.connect),
     rare: [
       Option(nil, "worktree", "give a new session a git worktree of its own", \.usesWorktree),
-      Option(nil, "reconcile", "compare the sessions known here with the host's") {
-        $0.jobs.append(.reconcile)
-      },
+      Option(
+        nil, "reconcile", "compare the sessions known here with the host's", \.jobs, .reconcile),
       Option(
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds,
         \.returnDelay),
@@ -116,14 +110,10 @@ struct AttachOptions {
       Option(
         nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds, \.maxWait),
       Option(nil, "follow", "with --capture: again whenever it changes", \.follows),
-      Option(nil, "asks", "print what agents there ask permission for, as it comes") {
-        $0.jobs.append(.asks)
-      },
-      Option(nil, "decide", "answer it: an id and the hook's output, a line each") {
-        $0.jobs.append(.decide)
-      },
-      Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) },
-      Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) },
+      Option(nil, "asks", "print what agents there ask permission for, as it comes", \.jobs, .asks),
+      Option(nil, "decide", "answer it: an id and the hook's output, a line each", \.jobs, .decide),
+      Option(nil, "fingerprint", "show the pinned host key", \.jobs, .fingerprint),
+      Option(nil, "forget", "drop the pinned host key", \.jobs, .forget),
       Option(
         nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber(),
         \.maxRetries),

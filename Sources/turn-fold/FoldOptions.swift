@@ -24,10 +24,8 @@ struct FoldOptions {
       Option(
         "o", "output", "FORM", "records, or state: all that is known, at the end",
         .choice(of: Form.self), \.form),
-      Option(nil, "thread", "ID", "of this conversation; repeatable", .word) {
-        $0.threads.append($1)
-      },
-      Option(nil, "turn", "ID", "of this turn; repeatable", .word) { $0.turns.append($1) },
+      Option(nil, "thread", "ID", "of this conversation; repeatable", .word, \.threads),
+      Option(nil, "turn", "ID", "of this turn; repeatable", .word, \.turns),
       Option.verbose("count the lines of transcripts whose type is unknown").at(\.isVerbose),
     ]
   ) { options, words throws(UsageError) in

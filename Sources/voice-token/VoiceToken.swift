@@ -28,9 +28,9 @@ private func signature(of text: [UInt8], by secret: [UInt8]) -> [UInt8] {
 private func secret(_ file: String?) throws(Failure) -> [UInt8] {
   let path = file ?? Folders.join(Folders().config, "livekit")
   let name = path == "-" ? "standard input" : path
-  let given: [UInt8]?
-  do throws(Failure) { given = try TokenFile.given(path) } catch { throw error.asDenied }
-  guard var secret = given else { throw Failure(name, "no secret can be read there", .denied) }
+  guard var secret = try Failure.rethrowing(try TokenFile.given(path), as: \.asDenied) else {
+    throw Failure(name, "no secret can be read there", .denied)
+  }
   if secret.last == 10 { secret.removeLast() }
   if secret.isEmpty { throw Failure(name, "no secret in it", .denied) }
   if secret.contains(10) { throw Failure(name, "more than one line", .denied) }
@@ -83,8 +83,7 @@ struct TokenOptions {
       Option(nil, "admin", "also manage the room, and list the rooms of the server", \.isAdmin),
       Option(
         nil, "agent", "NAME[:METADATA]", "call this agent into the room; repeatable",
-        Reading(agent)
-      ) { $0.agents.append($1) },
+        Reading(agent), \.agents),
       Option(
         nil, "attribute", "NAME=VALUE", "what others can read of who joins; repeatable",
         Reading(attribute)

@@ -27,8 +27,7 @@ struct WsOptions {
       Option(nil, "send", "send the lines of standard input, a text message each", \.sends),
       Option(
         nil, "subprotocol", "NAME", "offer a subprotocol; repeatable",
-        RequestArguments.token("the name of a subprotocol")
-      ) { $0.subprotocols.append($1) },
+        RequestArguments.token("the name of a subprotocol"), \.subprotocols),
       Option(nil, "ping", "SECONDS", "send a ping this often; 0 never", .seconds) {
         $0.ping = $1 > 0 ? $1 : nil
       },

@@ -61,9 +61,7 @@ private func follow(_ options: WsOptions, _ diagnostics: Diagnostics) throws(Fai
 }
 
 private func address(_ url: String) throws(Failure) -> WebAddress {
-  do throws(Failure) { return try WebAddress(socket: url) } catch {
-    throw RequestArguments.fault(of: url, error)
-  }
+  try Failure.rethrowing(try WebAddress(socket: url)) { RequestArguments.fault(of: url, $0) }
 }
 
 /// Sends the lines of standard input: `--send`.

@@ -310,7 +310,7 @@ struct RowBook {
   }
 
   private var places: [String: Place] = [:]
-  private var seen = RecentIDs(most: 4096)
+  private var seen = RecentIDs<String>(most: 4096)
   private var uses = 0
 
   /// How many conversations are remembered.
@@ -381,7 +381,7 @@ struct RunBook {
 
   private var running: [(run: String, session: String)] = []
   /// What ended just now: behind its end a run still tells of itself.
-  private var ended = RecentIDs(most: most)
+  private var ended = RecentIDs<String>(most: most)
 
   var sessions: [String] { Set(running.map(\.session)).sorted() }
 

@@ -3,9 +3,8 @@
 ///
 ///     Option("n", "count", "COUNT", "end after this many events", .wholeNumber(), \.count)
 ///     Option("q", "quiet", "no notes", \.isQuiet)
-///     Option("e", "event", "NAME", "only events of this type; repeatable", .text) {
-///       $0.events.append($1)
-///     }
+///     Option("l", "list", "print a list", \.job, .list)
+///     Option("e", "event", "NAME", "only events of this type; repeatable", .text, \.events)
 public struct Option<Values>: Sendable {
   /// How it is called.
   public let entry: OptionEntry
@@ -61,6 +60,30 @@ public struct Option<Values>: Sendable {
     _ path: any WritableKeyPath<Values, Bool> & Sendable
   ) {
     self.init(letter, name, help) { $0[keyPath: path] = true }
+  }
+
+  /// The same, of a list that takes each argument.
+  public init<Argument>(
+    _ letter: Character?, _ name: String, _ argument: String, _ help: String,
+    _ reading: Reading<Argument>, _ path: any WritableKeyPath<Values, [Argument]> & Sendable
+  ) {
+    self.init(letter, name, argument, help, reading) { $0[keyPath: path].append($1) }
+  }
+
+  /// A flag that sets what the path says to a value.
+  public init<Value: Sendable>(
+    _ letter: Character?, _ name: String, _ help: String,
+    _ path: any WritableKeyPath<Values, Value> & Sendable, _ value: Value
+  ) {
+    self.init(letter, name, help) { $0[keyPath: path] = value }
+  }
+
+  /// The same, of a list that the value is added to.
+  public init<Element: Sendable>(
+    _ letter: Character?, _ name: String, _ help: String,
+    _ path: any WritableKeyPath<Values, [Element]> & Sendable, _ element: Element
+  ) {
+    self.init(letter, name, help) { $0[keyPath: path].append(element) }
   }
 
   private init(

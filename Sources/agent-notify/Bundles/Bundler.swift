@@ -384,7 +384,7 @@ extension NotificationRecord.Urgency {
 final class ToldFile {
   private let file: StateFile
   private var ids: [String] = []
-  private var known = RecentIDs(most: 2 * most)
+  private var known = RecentIDs<String>(most: 2 * most)
   private(set) var kept: [Bundle] = []
   private(set) var others = 0
   private(set) var waiting: [Bundle] = []

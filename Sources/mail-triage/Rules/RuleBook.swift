@@ -63,11 +63,7 @@ struct TriageRule {
     if field == .mark, Item.Mark(rawValue: text) == nil {
       throw Failure(Self.unknown(words[2], Item.Mark.allCases))
     }
-    do throws(Failure) {
-      pattern = try TextPattern(text)
-    } catch {
-      throw Failure("\(text): \(error.reason)")
-    }
+    pattern = try Failure.rethrowing(try TextPattern(text)) { Failure("\(text): \($0.reason)") }
   }
 
   private static func unknown<Word: RawRepresentable<String>>(

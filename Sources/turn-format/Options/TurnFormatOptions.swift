@@ -26,7 +26,7 @@ struct TurnFormatOptions {
       Option(
         nil, "tail", "LINES", "show this many lines of a command's output (default: 5)",
         .wholeNumber(in: 0...100_000), \.tail),
-      Option(nil, "tree", "a tree with times, as -o tree") { $0.form = .tree },
+      Option(nil, "tree", "a tree with times, as -o tree", \.form, .tree),
     ]
       + LookOptions.options(
         width: "fold to COLUMNS, 0 for no limit (default: the terminal's)"

@@ -1,3 +1,4 @@
+import Core
 import Records
 
 struct StoryBook {
@@ -22,7 +23,7 @@ struct StoryBook {
   /// The story that each part is in, or was in before that became a part of another.
   private var homes: [PartKey: PartKey] = [:]
   private var moved: [PartKey: PartKey] = [:]
-  private var shown = RecentKeys(most: mostShown)
+  private var shown = RecentIDs<PartKey>(most: mostShown)
   private var threads: [ThreadKey: Thread] = [:]
   /// The ended story that more may still be said of: the last one, and nothing else came.
   private(set) var settling: PartKey?
@@ -117,7 +118,7 @@ struct StoryBook {
     for (part, value) in story.parts {
       homes[part] = nil
       moved[part] = nil
-      if value.record.isEnded { shown.insert(part) }
+      if value.record.isEnded { _ = shown.insert(part) }
     }
     return [story]
   }
@@ -126,21 +127,5 @@ struct StoryBook {
     let key = ThreadKey(origin: thread.origin, id: thread.id)
     guard threads[key] != nil || threads.count < Self.mostThreads else { return }
     threads[key] = Thread(title: thread.title, agent: thread.agent)
-  }
-}
-
-/// At least the last `most` of the keys.
-private struct RecentKeys {
-  let most: Int
-  private var keys: Set<PartKey> = []
-  private var older: Set<PartKey> = []
-
-  init(most: Int) { self.most = most }
-
-  func contains(_ key: PartKey) -> Bool { keys.contains(key) || older.contains(key) }
-
-  mutating func insert(_ key: PartKey) {
-    keys.insert(key)
-    if keys.count >= most { (older, keys) = (keys, []) }
   }
 }
