@@ -69,6 +69,27 @@ static inline const char *ccurl_get_certificate(CURL *h) {
   return NULL;
 }
 
+/* What a set of transfers waits for, at most so many; the number of files found.
+ * curl_multi_waitfds does it from 8.8 on. */
+static inline int ccurl_descriptors(CURLM *m, struct curl_waitfd *found, int most) {
+  fd_set reading, writing, failing;
+  int last = -1, count = 0;
+  FD_ZERO(&reading);
+  FD_ZERO(&writing);
+  FD_ZERO(&failing);
+  if (curl_multi_fdset(m, &reading, &writing, &failing, &last) != CURLM_OK) return 0;
+  for (int fd = 0; fd <= last && count < most; fd++) {
+    short events = 0;
+    if (FD_ISSET(fd, &reading)) events |= CURL_WAIT_POLLIN;
+    if (FD_ISSET(fd, &writing)) events |= CURL_WAIT_POLLOUT;
+    if (events == 0) continue;
+    found[count].fd = fd;
+    found[count].events = events;
+    found[count++].revents = 0;
+  }
+  return count;
+}
+
 /* HTTP alone, whatever else this libcurl was built with. */
 static inline CURLcode ccurl_set_http_only(CURL *h) {
 #if LIBCURL_VERSION_NUM >= 0x075500

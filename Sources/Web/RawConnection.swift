@@ -16,7 +16,7 @@ final class RawConnection {
     case failed(String)
   }
 
-  private let client: WebClient
+  private let multi: UnsafeMutableRawPointer
   private let handle: UnsafeMutableRawPointer
   private let request: Request
   /// Why the certificate is not trusted, while it is looked at.
@@ -28,8 +28,12 @@ final class RawConnection {
   /// Nil when libcurl has no memory.
   init?(_ request: Request, _ client: WebClient) {
     WebClient.initialize()
-    guard let handle = curl_easy_init() else { return nil }
-    (self.client, self.handle, self.request) = (client, handle, request)
+    guard let multi = curl_multi_init() else { return nil }
+    guard let handle = curl_easy_init() else {
+      curl_multi_cleanup(multi)
+      return nil
+    }
+    (self.multi, self.handle, self.request) = (multi, handle, request)
     errorText.pointee = 0
     Transfer.setConnection(handle, request, client, errorText: errorText)
     ccurl_set_long(handle, CURLOPT_CONNECT_ONLY, 1)
@@ -37,13 +41,14 @@ final class RawConnection {
     ccurl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1)
     // Nothing newer can be upgraded (RFC 6455, section 4.1).
     ccurl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-    if !client.add(handle) { return nil }
+    if curl_multi_add_handle(multi, handle) != CURLM_OK { return nil }
   }
 
   deinit {
     // Not before: what is taken out of its set can be neither read nor written.
-    client.remove(handle)
+    curl_multi_remove_handle(multi, handle)
     curl_easy_cleanup(handle)
+    curl_multi_cleanup(multi)
     errorText.deallocate()
   }
 
@@ -51,14 +56,34 @@ final class RawConnection {
   func connect(_ waiter: Waiter, until: Double) throws(LinkEnd) -> Bool {
     while try !isMade() {
       if Clock.monotonic >= until { return false }
-      try waiter.wait(until: until)
+      let most = 16
+      var found = [curl_waitfd](repeating: curl_waitfd(), count: most)
+      let count = Int(ccurl_descriptors(multi, &found, Int32(most)))
+      let files = found[..<count].map { file in
+        let events =
+          (Int32(file.events) & CURL_WAIT_POLLIN != 0 ? POLLIN : 0)
+          | (Int32(file.events) & CURL_WAIT_POLLOUT != 0 ? POLLOUT : 0)
+        return pollfd(fd: file.fd, events: Int16(events), revents: 0)
+      }
+      var milliseconds = 0
+      curl_multi_timeout(multi, &milliseconds)
+      // libcurl knows neither a file nor a time, and asks for a look now and then.
+      let wait =
+        milliseconds >= 0 ? Double(milliseconds) / 1000 : count == 0 ? 0.1 : Double.infinity
+      try waiter.wait(until: min(until, Clock.monotonic + wait)) { files }
     }
     return true
   }
 
-  /// Whether it is done.
+  /// Gets on with connecting: whether it is done.
   private func isMade() throws(LinkEnd) -> Bool {
-    guard let code = client.result(of: handle) else { return false }
+    var active: Int32 = 0
+    curl_multi_perform(multi, &active)
+    var left: Int32 = 0
+    guard let message = curl_multi_info_read(multi, &left),
+      message.pointee.msg == CURLMSG_DONE
+    else { return false }
+    let code = ccurl_message_result(message)
     if let mistrust {
       throw .lost(mistrust + ServerTrust.hint(ServerTrust.fingerprint(handle)))
     }
@@ -67,9 +92,9 @@ final class RawConnection {
       let reason = Transfer.reason(code, errorText)
       guard request.trust.isToBeShown(behind: code) else { throw .lost(reason) }
       mistrust = reason
-      client.remove(handle)
+      curl_multi_remove_handle(multi, handle)
       ServerTrust.takeAny(handle)
-      if !client.add(handle) { throw .lost(reason) }
+      curl_multi_add_handle(multi, handle)
       return false
     }
     let found = ServerTrust.fingerprint(handle)

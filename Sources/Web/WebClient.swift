@@ -8,8 +8,6 @@ import Core
 public final class WebClient {
   private let multi: UnsafeMutableRawPointer
   private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-  /// How it ended for handles that are no transfer's.
-  private var results: [UnsafeMutableRawPointer: CURLcode] = [:]
   private var isPerforming = false
   private var starting: [Transfer] = []
   private var ending: [Transfer] = []
@@ -75,22 +73,6 @@ public final class WebClient {
     }
   }
 
-  /// Gets on, from now on, with a handle that is no transfer's; false without memory.
-  func add(_ handle: UnsafeMutableRawPointer) -> Bool {
-    curl_multi_add_handle(multi, handle) == CURLM_OK
-  }
-
-  /// Gets on with it no more.
-  func remove(_ handle: UnsafeMutableRawPointer) {
-    results[handle] = nil
-    curl_multi_remove_handle(multi, handle)
-  }
-
-  /// How it ended, once; nil as long as it has not.
-  func result(of handle: UnsafeMutableRawPointer) -> CURLcode? {
-    results.removeValue(forKey: handle)
-  }
-
   /// Does what can be done without waiting, and tells transfers their end.
   public func perform() {
     var active: Int32 = 0
@@ -100,14 +82,10 @@ public final class WebClient {
     settle()
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
-      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else {
-        continue
-      }
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
+        let transfer = running.removeValue(forKey: handle)
+      else { continue }
       let code = ccurl_message_result(message)
-      guard let transfer = running.removeValue(forKey: handle) else {
-        results[handle] = code
-        continue
-      }
       curl_multi_remove_handle(multi, handle)
       transfer.finish(code)
     }
