@@ -71,7 +71,9 @@ open class StreamLoop: Waiter {
     if let most = policy.maxRetries, backoff.count >= most {
       return try end(.gaveUp(reason), at: openPlace)
     }
-    nextTry = time ?? now + max(backoff.next(random: Double.random(in: 0..<1)), least ?? 0)
+    // One that has a time of its own counts as a try, too.
+    let usual = now + max(backoff.next(random: Double.random(in: 0..<1)), least ?? 0)
+    nextTry = time ?? usual
     let wait = max(nextTry - now, 0)
     if isWaiting { waits(reason, wait: wait) } else { lost(reason, wait: wait) }
     // What has happened is told even where no wait is due.

@@ -205,15 +205,13 @@ final class DepositSource {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
+      // A pipe whose writer is slow must not keep a signal from ending this.
+      guard isReady(descriptor) else { throw Failure(label, systemReason(EINTR)) }
       let count = read(descriptor, &piece, piece.count)
       if count == 0 { return bytes }
       if count < 0 {
-        if systemError == EINTR { continue }
-        guard systemError == EAGAIN else { throw Failure(label, systemReason(systemError)) }
-        // A pipe whose writer is slow.
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&entry, 1, -1)
-        continue
+        if systemError == EINTR || systemError == EAGAIN { continue }
+        throw Failure(label, systemReason(systemError))
       }
       bytes += piece[..<count]
       if bytes.count > limit {

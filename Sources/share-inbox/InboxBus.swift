@@ -28,7 +28,9 @@ struct InboxBus {
   func put(_ file: BusFile?) throws(Failure) -> (status: Int32, said: [String]) {
     let call = try ProgramCall(
       ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
-        + [Self.patience] + place, input: file?.record ?? [])
+        + [Self.patience] + place, input: file?.record ?? [],
+      // Whoever asks for its token may ask a person.
+      leadsGroup: false)
     ProgramCall.wait(for: [call])
     let said = call.faults.map { $0.hasPrefix("-:1: ") ? String($0.dropFirst(5)) : $0 }
     return (call.child.exitStatus ?? ExitStatus.temporary.rawValue, said)

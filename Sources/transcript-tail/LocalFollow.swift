@@ -55,7 +55,9 @@ final class LocalFollow {
     found = []
     if began < next.soonest {
       next.latest = next.soonest
-      for path in plan.recent { look(at: path) }
+      for path in plan.recent {
+        if let status = stat(following: path), status.isRegular { add(path, status) }
+      }
       return found
     }
     look(at: path)

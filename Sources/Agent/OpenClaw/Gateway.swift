@@ -70,7 +70,7 @@ final class Gateway {
   ///   - auth: what is shown there.
   ///   - server: the gateway.
   static func connect(
-    _ loop: StreamLoop, _ auth: inout GatewayAuth, _ server: AgentServer
+    _ loop: StreamLoop, _ auth: GatewayAuth, _ server: AgentServer
   ) throws(LinkEnd) -> Gateway {
     var starts = 0
     while true {
@@ -90,7 +90,7 @@ final class Gateway {
       }
       socket.leaving = (4000, "tick timeout")
       do throws(LinkEnd) {
-        if let gateway = try greet(loop, socket, &auth) { return gateway }
+        if let gateway = try greet(loop, socket, auth) { return gateway }
       } catch {
         // One that has just been started says itself when it will be ready.
         guard case .lost(_, after: let wait?) = error, wait < startTime, starts < mostStarts else {
@@ -105,7 +105,7 @@ final class Gateway {
 
   /// Nil when another connection is to be made at once, with less to show.
   private static func greet(
-    _ loop: StreamLoop, _ socket: LiveSocket, _ auth: inout GatewayAuth
+    _ loop: StreamLoop, _ socket: LiveSocket, _ auth: GatewayAuth
   ) throws(LinkEnd) -> Gateway? {
     let id = "1"
     var hasAnswered = false

@@ -17,7 +17,7 @@ final class GatewayApprovals: AnsweringLink {
   }
 
   private let server: AgentServer
-  private var auth: GatewayAuth
+  private let auth: GatewayAuth
   private var gateway: Gateway?
   private let book: ApprovalBook
   /// The requests that are not answered yet.
@@ -87,7 +87,7 @@ final class GatewayApprovals: AnsweringLink {
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }
-    let made = try Gateway.connect(self, &auth, server)
+    let made = try Gateway.connect(self, auth, server)
     gateway = made
     opened(place)
     let shortfall = auth.notGranted(.questions)

@@ -6,7 +6,7 @@ import Web
 
 /// The way in to a gateway: what is shown at its door, and what its answer means
 /// (Agent/OpenClaw/CONTRACT.md 4 and 5).
-struct GatewayAuth {
+final class GatewayAuth {
   struct Wishes {
     var scopes: [GatewayScope] = [.read]
     /// What is asked for, too, and done without where it is not granted: the last first.
@@ -50,7 +50,7 @@ struct GatewayAuth {
   /// That a scope was not granted which can be done without, and why; told once.
   ///
   /// - Parameter scope: nil for whichever.
-  mutating func notGranted(_ scope: GatewayScope? = nil) -> String? {
+  func notGranted(_ scope: GatewayScope? = nil) -> String? {
     let names = shortfall.filter { scope == nil || $0 == scope }
     shortfall.removeAll { names.contains($0) }
     if names.isEmpty { return nil }
@@ -68,7 +68,7 @@ struct GatewayAuth {
   var mask: SecretMask { SecretMask(secrets) }
 
   /// Nil for a challenge without a nonce; `now` serves a gateway that says no time.
-  mutating func answer(to challenge: JSONValue, now: Double) -> RecordText? {
+  func answer(to challenge: JSONValue, now: Double) -> RecordText? {
     guard let nonce = challenge["nonce"]?.string, !nonce.isEmpty else { return nil }
     let time = challenge["ts"]?.integer
     ahead = time.map { $0 &- Int64(now * 1000) }
@@ -81,7 +81,7 @@ struct GatewayAuth {
   }
 
   /// The greeting; nil where another try, which shows something else, may do at once.
-  mutating func judge(_ answer: GatewayAnswer) throws(LinkEnd) -> GatewayHello? {
+  func judge(_ answer: GatewayAnswer) throws(LinkEnd) -> GatewayHello? {
     let payload: ScanValue
     switch answer {
     case .failure(let error): return try judge(error)
@@ -108,13 +108,13 @@ struct GatewayAuth {
     return hello
   }
 
-  mutating func keep(_ hello: GatewayHello) throws(Failure) {
+  func keep(_ hello: GatewayHello) throws(Failure) {
     guard let token = hello.deviceToken else { return }
     try tokens.keep(token, scopes: hello.scopes ?? scopes.map(\.rawValue))
   }
 
   /// Returns where another try may do at once.
-  private mutating func judge(_ error: GatewayError) throws(LinkEnd) -> GatewayHello? {
+  private func judge(_ error: GatewayError) throws(LinkEnd) -> GatewayHello? {
     let code = error.detail ?? error.code
     // The device's token alone is good, or nothing was better without it.
     let isTooMuch =
@@ -156,14 +156,14 @@ struct GatewayAuth {
     return nil
   }
 
-  private mutating func findsOther() -> Bool {
+  private func findsOther() -> Bool {
     guard token != nil, !hasRenewed, let other = server.otherSecret() else { return false }
     (token, hasRenewed) = (other, true)
     return true
   }
 
   /// Without the refused token the next try may do; there are few, each is forgotten once.
-  private mutating func forget(_ error: GatewayError) throws(LinkEnd) {
+  private func forget(_ error: GatewayError) throws(LinkEnd) {
     guard let shown else { throw .failed(Failure(error.line, .denied)) }
     // What cannot be saved is at least not shown again.
     try? tokens.forget(shown)

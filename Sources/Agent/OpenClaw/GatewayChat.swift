@@ -8,7 +8,7 @@ import Web
 /// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
 final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private let server: AgentServer
-  private var auth: GatewayAuth
+  private let auth: GatewayAuth
   private var gateway: Gateway?
   private var end: ChatEnd?
   private var aborts = false
@@ -67,6 +67,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     if let closed { return .refused(closed) }
     (self.question, turn, end, aborts) = (question, nil, nil, false)
     (lookAt, endAt) = (.infinity, .infinity)
+    // What the question before asked for is not this one's.
+    (sending, aborting) = (nil, nil)
     waiter.endsItself = true
     defer {
       waiter.endsItself = false
@@ -113,7 +115,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }
-    let made = try Gateway.connect(self, &auth, server)
+    let made = try Gateway.connect(self, auth, server)
     gateway = made
     opened(place)
     let rights: [(GatewayScope, String)] = [
@@ -140,6 +142,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   override func lost(_ reason: String, wait: Double) {
     turn?.tear()
+    lookAt = .infinity
     super.lost(reason, wait: wait)
   }
 
@@ -326,7 +329,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     switch reply {
     case .answer:
       var history = GatewayHistory(reply.object, key: thread)
-      _ = try complete(&history, gateway) { [turn] history in
+      _ = try complete(&history, gateway) { [unowned self] history in
         guard let turn, case .answered(_, let cut) = history.trace(of: turn) else { return [] }
         return cut
       }

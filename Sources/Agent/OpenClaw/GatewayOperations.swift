@@ -541,9 +541,9 @@ final class GatewayCaller {
     let question = Question(caller, keys.server)
     caller.diagnostics.note("\(method) at \(question.place)")
     let start = Clock.monotonic
-    var auth = GatewayAuth(keys, wishes)
+    let auth = GatewayAuth(keys, wishes)
     question.follow { () throws(LinkEnd) in
-      let gateway = try Gateway.connect(question, &auth, keys.server)
+      let gateway = try Gateway.connect(question, auth, keys.server)
       hello = gateway.hello
       granted = gateway.hello.scopes ?? wishes.scopes.map(\.rawValue)
       if let words = auth.notGranted() { caller.diagnostics.say(words) }

@@ -10,7 +10,7 @@ import Web
 final class GatewayStream {
   private let follow: Follow
   private let server: AgentServer
-  private var auth: GatewayAuth
+  private let auth: GatewayAuth
   private let thread: String?
   private var key: String?
   /// The replies that are under way: of these the text is fetched after a loss.
@@ -33,7 +33,7 @@ final class GatewayStream {
   }
 
   func run() throws(LinkEnd) -> Never {
-    let gateway = try Gateway.connect(follow, &auth, server)
+    let gateway = try Gateway.connect(follow, auth, server)
     places.forgetRequests()
     key = thread.map { gateway.hello.sessionKey(thread: $0, agent: nil) }
     if let reason = GatewayLists.fault(key: key ?? "") {

@@ -49,13 +49,20 @@ final class PDSSession {
 
   /// Other tokens for some that are perhaps the reason of a fault: those, if there are no others.
   private func replaced(_ old: PDSTokens) throws(Failure) -> PDSTokens {
+    var isRefused = false
     func make() throws(Failure) -> PDSTokens {
       do throws(Failure) { return try logIn(mostFaults: 1) } catch {
-        diagnostics.note(error.message)
-        return old
+        isRefused = true
+        throw error
       }
     }
-    return try settled({ $0.access.reveal() != old.access.reveal() }, make()).tokens
+    do throws(Failure) {
+      return try settled({ $0.access.reveal() != old.access.reveal() }, make()).tokens
+    } catch {
+      guard isRefused else { throw error }
+      diagnostics.note(error.message)
+      return old
+    }
   }
 
   private func made(

@@ -46,9 +46,9 @@ extension Moment {
   /// What names no zone.
   private static func local(_ text: String, now: Timestamp, zone: LocalZone) -> Timestamp? {
     let text = text.lowercased()
-    if text == "now" { return now }
-    guard let today = zone.day(of: now) else { return nil }
     var words = text.split(separator: " ")
+    if words == ["now"] { return now }
+    guard let today = zone.day(of: now) else { return nil }
     // A `T` between them, as in RFC 3339.
     if words.count == 1, let first = words.first, first.utf8.count > 11,
       first.utf8.dropFirst(10).first == UInt8(ascii: "t")

@@ -171,10 +171,11 @@ public final class TerminalSignals {
   public var descriptor: Int32 { EndSignals.descriptor }
 
   /// Waits until the file can be read, a signal came, or the time is over; whether the file can
-  /// be read.
+  /// be read. A signal comes before what can be read.
   public func wait(for file: Int32, milliseconds: Int32) -> Bool {
     var entries = [file, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     return poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
+      && entries[1].revents == 0
   }
 
   /// Whether one that ends the process came; asked by writes that wait. All that came stays to be

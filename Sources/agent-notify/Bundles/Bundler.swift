@@ -78,6 +78,7 @@ struct Bundler {
     let fresh = Bundle(routed, id, now: now)
     if let index = bundles.lastIndex(where: { $0.takes(fresh) }) {
       bundles[index].add(fresh)
+      bundles[index].last = fresh.last
       return true
     }
     guard bundles.count < most(fresh.urgency) else { return false }
@@ -230,7 +231,7 @@ struct Bundle {
   var ways: [String] = []
   /// When they came, seconds of the monotonic clock.
   private(set) var first: Double
-  private(set) var last: Double
+  var last: Double
 
   /// Longer texts are of no use to somebody who is interrupted, scalars.
   static let mostTitle = 200, mostText = 4000
@@ -287,7 +288,6 @@ struct Bundle {
 
   mutating func add(_ other: Bundle) {
     count += other.count
-    last = other.last
     if other.isPressing, let texts, let line = other.texts?.first, !texts.contains(line) {
       self.texts = texts + [line]
       notice.text = (texts + [line]).filter { !$0.isEmpty }.joined(separator: "\n")

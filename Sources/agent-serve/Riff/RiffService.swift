@@ -112,16 +112,17 @@ extension RiffService {
       return .error("no transcriber", status: 503)
     }
     let format = head["x-riff-audio-format"]
-    switch await heard.answer(signature, { await transcriber.hear(clip, format: format) }) {
+    // Several may wait for it; it has failed once.
+    let outcome = await heard.answer(signature) {
+      let outcome = await transcriber.hear(clip, format: format)
+      if case .failed(let reason) = outcome { diagnostics.errorRarely("transcriber", reason) }
+      return outcome
+    }
+    switch outcome {
     case .done(let text): return await answer(text)
     case .busy: return .busy
-    case .failed(let reason): return failure(of: "transcriber", reason)
+    case .failed(let reason): return .error("the transcriber failed: \(reason)", status: 502)
     }
-  }
-
-  private func failure(of program: String, _ reason: String) -> WholeAnswer {
-    diagnostics.errorRarely(program, reason)
-    return .error("the \(program) failed: \(reason)", status: 502)
   }
 }
 
@@ -143,7 +144,9 @@ extension RiffService {
         RecordText().number("ts", Double(turn.time) / 1000)
           .string("audio_b64", Base64.text(sound)).number("chars", turn.prose.count))
     case .busy: return .busy
-    case .failed(let reason): return failure(of: "speaker", reason)
+    case .failed(let reason):
+      diagnostics.errorRarely("speaker", reason)
+      return .error("the speaker failed: \(reason)", status: 502)
     }
   }
 }

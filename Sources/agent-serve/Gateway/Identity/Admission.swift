@@ -1,5 +1,6 @@
 import CCrypto
 import Core
+import Records
 
 /// Whether a client is let in, as far as what it sent and what is known of its device
 /// can tell; whether its device is paired is asked after that.
@@ -117,14 +118,19 @@ struct ConnectRequest: Sendable {
   init(_ params: JSONValue?) throws(GatewayFault) {
     guard let params else { throw .invalid("invalid connect params: none") }
     try Self.form.check(params, "invalid connect params")
-    self.params = params
+    // Beside what is read here, a client may send a whole message full: that is not kept.
+    var read = RecordText()
+    for name in ["client", "role", "scopes", "caps", "auth", "device"] {
+      read = read.json(name, params[name]?.compact())
+    }
+    self.params = JSONValue(read.bytes) ?? params
     let lowest = Int(params["minProtocol"]?.integer ?? 0)
     let highest = Int(params["maxProtocol"]?.integer ?? 0)
     guard lowest <= highest else {
       throw .invalid("invalid connect params: minProtocol is above maxProtocol")
     }
     protocols = lowest...highest
-    device = params["device"].map { Device(params: $0) }
+    device = self.params["device"].map { Device(params: $0) }
   }
 
   var clientID: String { client("id") ?? "" }
