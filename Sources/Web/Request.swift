@@ -20,14 +20,11 @@ public struct Header: Sendable, Equatable {
   /// - Returns: nil when the name is not a token of RFC 9110, or when the value
   ///   holds a control character other than a tab, which could begin another header.
   public init?(line: String) {
-    guard let colon = line.utf8.firstIndex(of: 58) else { return nil }
-    let name = String(line[..<colon])
-    let value = String(decoding: line.utf8[line.utf8.index(after: colon)...], as: UTF8.self)
-      .trimmingBlanks
-    guard !name.isEmpty, name.utf8.allSatisfy(Header.isTokenByte),
+    self.init(receivedLine: line)
+    guard !name.isEmpty, line.utf8.starts(with: (name + ":").utf8),
+      name.utf8.allSatisfy(Header.isTokenByte),
       value.utf8.allSatisfy({ $0 == 9 || ($0 >= 32 && $0 != 127) })
     else { return nil }
-    self.init(name, value)
   }
 
   /// Whether this is the header of that name, in any case.

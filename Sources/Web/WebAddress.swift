@@ -58,9 +58,7 @@ public struct WebAddress: Sendable, Equatable {
         throw Failure("control character in url")
       }
       let code = curl_url_set(url, CURLUPART_URL, part, UInt32(CURLU_URLENCODE))
-      if code == CURLUE_UNSUPPORTED_SCHEME {
-        throw Failure("not an http or https url")
-      }
+      if code == CURLUE_UNSUPPORTED_SCHEME { throw Failure("not an http or https url") }
       guard code == CURLUE_OK else {
         throw Failure(String(cString: curl_url_strerror(code)).lowercasedFirst)
       }
@@ -77,10 +75,9 @@ public struct WebAddress: Sendable, Equatable {
     self.port = port ?? (scheme == "https" ? 443 : 80)
     user = Self.part(url, CURLUPART_USER, UInt32(CURLU_URLDECODE))
     password = Self.part(url, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
-    curl_url_set(url, CURLUPART_USER, nil, 0)
-    curl_url_set(url, CURLUPART_PASSWORD, nil, 0)
-    curl_url_set(url, CURLUPART_OPTIONS, nil, 0)
-    curl_url_set(url, CURLUPART_FRAGMENT, nil, 0)
+    for part in [
+      CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT,
+    ] { curl_url_set(url, part, nil, 0) }
     text = Self.part(url, CURLUPART_URL) ?? ""
     curl_url_set(url, CURLUPART_QUERY, nil, 0)
     display = Self.part(url, CURLUPART_URL) ?? ""

@@ -126,15 +126,7 @@ public struct CommandUsage: Sendable {
 
   /// What stands on standard input, as far as a help goes.
   public static var standardInput: String {
-    var text: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 4096)
-    while text.count < 1 << 16 {
-      let count = read(0, &piece, piece.count)
-      if count < 0 && systemError == EINTR { continue }
-      if count <= 0 { break }
-      text += piece[..<count]
-    }
-    return String(decoding: text, as: UTF8.self)
+    String(decoding: (try? BoundedFile.bytes(of: 0, limit: 1 << 20)) ?? [], as: UTF8.self)
   }
 }
 

@@ -68,11 +68,12 @@ public struct Folders: Sendable, Equatable {
       try make(String(path[..<slash]))
     }
     if mkdir(path, 0o700) != 0 && systemError != EEXIST {
-      throw Failure(path, systemReason(systemError))
+      throw Failure(code: systemError, place: path)
     }
   }
 
-  private static var passwordHome: String? {
+  /// The user's home as the system has it, whatever HOME says; nil where nobody knows it.
+  public static var passwordHome: String? {
     guard let entry = getpwuid(getuid()), let directory = entry.pointee.pw_dir else { return nil }
     let path = FileName.text(directory)
     return path.isEmpty ? nil : path

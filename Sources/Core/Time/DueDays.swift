@@ -144,10 +144,7 @@ struct DueDays {
         let from = ["on", "by"].contains(word(at + 2)) ? at + 3 : at + 2
         return weekday(word(from)).map { (from + 1, monday + 7 + Self.fromMonday($0)) }
       }
-      let isWork = ["weekday", "workday"].contains(word(at + 1))
-      if isWork || ["business", "working"].contains(word(at + 1)) && word(at + 2) == "day" {
-        return (at + (isWork ? 2 : 3), working(1, behind: today))
-      }
+      if let end = workday(at + 1) { return (end, working(1, behind: today)) }
       return weekday(word(at + 1)).map { (at + 2, monday + 7 + Self.fromMonday($0)) }
     default: return nil
     }
@@ -205,6 +202,12 @@ struct DueDays {
   }
 
   private var monday: Int64 { today - Self.fromMonday(Self.weekday(of: today)) }
+
+  /// Where a working day's name ends that begins here.
+  private func workday(_ at: Int) -> Int? {
+    if ["weekday", "workday"].contains(word(at)) { return at + 1 }
+    return ["business", "working"].contains(word(at)) && word(at + 1) == "day" ? at + 2 : nil
+  }
 
   private static func isWorking(_ day: Int64) -> Bool { (1...5).contains(weekday(of: day)) }
   private func working(_ count: Int64, behind day: Int64) -> Int64 {
@@ -265,18 +268,14 @@ struct DueDays {
     let isLast = word(at) == "last"
     guard let number = isLast ? 0 : ordinal(word(at)) else { return nil }
     let weekday = weekday(word(at + 1))
-    let isWorking =
-      ["workday", "weekday"].contains(word(at + 1))
-      || ["working", "business"].contains(word(at + 1)) && word(at + 2) == "day"
-    let isDay = word(at + 1) == "day"
-    let isTwo = isWorking && word(at + 2) == "day"
-    let of = isTwo ? at + 3 : weekday != nil || isWorking || isDay ? at + 2 : at + 1
+    let work = workday(at + 1)
+    let of = work ?? (weekday != nil || word(at + 1) == "day" ? at + 2 : at + 1)
     guard word(of) == "of" || word(of) == "in" && of > at + 1,
       let (end, span) = span(of + 1), !isLast || of > at + 1
     else { return nil }
     let pick = { (span: ClosedRange<Int64>) -> Int64? in
       let days = span.filter { day in
-        weekday.map { $0 == Self.weekday(of: day) } ?? (!isWorking || Self.isWorking(day))
+        weekday.map { $0 == Self.weekday(of: day) } ?? (work == nil || Self.isWorking(day))
       }
       if isLast { return days.last }
       return number > 0 && number <= days.count ? days[Int(number) - 1] : nil

@@ -71,16 +71,12 @@ final class LinkServer {
   private func listen() throws(Failure) {
     let aside = place.folder + "/" + place.ownName("m")
     let fresh = clibc_listen_local(aside)
-    guard fresh >= 0 else {
-      let reason = systemReason(systemError)
+    let made = fresh < 0 ? nil : stat(at: aside)?.st_ino
+    guard let made, rename(aside, path) == 0 else {
+      let failure = Failure(code: systemError, place: fresh < 0 ? aside : path)
       unlink(aside)
-      throw Failure(aside, reason)
-    }
-    guard let made = stat(at: aside)?.st_ino, rename(aside, path) == 0 else {
-      let reason = systemReason(systemError)
-      unlink(aside)
-      CLibc.close(fresh)
-      throw Failure(path, reason)
+      if fresh >= 0 { CLibc.close(fresh) }
+      throw failure
     }
     if listener >= 0 { CLibc.close(listener) }
     listener = fresh

@@ -53,10 +53,7 @@ struct ControlPlace {
   }
 
   /// OpenSSH's, which it does not look for by HOME.
-  private static var configuration: String? {
-    guard let entry = getpwuid(getuid()), let home = entry.pointee.pw_dir else { return nil }
-    return FileName.text(home) + "/.ssh/config"
-  }
+  private static var configuration: String? { Folders.passwordHome.map { $0 + "/.ssh/config" } }
 
   private static func state(_ path: String) -> String {
     guard let status = stat(following: path) else { return "" }

@@ -45,15 +45,10 @@ struct Dialog: Equatable {
       while lines.indices.contains(next) {
         let last = step < 0 ? found[0] : found[found.count - 1]
         let other = choice(next)
-        if let number = last.number {
-          if let other, other.number == number + step {
-            found.insert(other, at: step < 0 ? 0 : found.count)
-            cursor += step < 0 ? 1 : 0
-          }
-        } else if let other, other.number == nil {
+        if let other, other.number == last.number.map({ $0 + step }) {
           found.insert(other, at: step < 0 ? 0 : found.count)
           cursor += step < 0 ? 1 : 0
-        } else {
+        } else if last.number == nil {
           break
         }
         next += step

@@ -338,9 +338,9 @@ public struct TypedText: Equatable, Sendable {
     if let fault = text.withUnsafeBytes({ UTF8Text.firstFault($0) }) {
       throw UsageError("byte \(fault + 1) of the text is not UTF-8 (--raw types it)")
     }
-    var scalars = String(decoding: text, as: UTF8.self).unicodeScalars[...]
-    while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
-    while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
+    let scalars = String(decoding: text, as: UTF8.self).unicodeScalars.trimming {
+      $0.properties.isWhitespace
+    }
     for scalar in scalars where Self.isKey(scalar) {
       throw UsageError(
         "the text holds the control character \(Visible.escape(scalar)) (--raw types it)")

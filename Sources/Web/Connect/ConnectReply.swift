@@ -68,7 +68,7 @@ public final class ConnectReply {
     if let head = response.head {
       if head.status != 200 { throw .refused(head, []) }
       guard head.isConnectStream else {
-        throw unusable("\(head.summary): not a Connect stream: \(head.typeText)")
+        throw .failed(Failure("\(head.summary): not a Connect stream: \(head.typeText)"))
       }
     }
     guard let bytes else { return nil }
@@ -81,20 +81,16 @@ public final class ConnectReply {
     switch reader.next(&rest) {
     case .message(let message): return .message(message)
     case .oversize(let bytes): return .oversize(bytes: bytes)
-    case .fault(let reason): throw unusable(reason)
+    case .fault(let reason): throw .failed(Failure(reason))
     case .end(let content):
       let value = JSONValue(content)
       guard let value, value.isObject else {
-        throw unusable("the last envelope of the stream cannot be read")
+        throw .failed(Failure("the last envelope of the stream cannot be read"))
       }
       guard let error = value[either: "error"] else { return .end(nil, head) }
       return .end(ConnectError(reading: error) ?? ConnectError(.unknown, ""), head)
     case nil: return nil
     }
-  }
-
-  private func unusable(_ reason: String) -> LinkEnd {
-    .failed(Failure(reason, .failure))
   }
 }
 
