@@ -154,16 +154,9 @@ private final class FileEnd {
     if count <= memory.count { return true }
     guard count <= fileSize else { return false }
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-    var done = 0
-    while done < count {
-      let place = off_t(fileSize - count + done)
-      let got = pread(descriptor, room.baseAddress! + done, count - done, place)
-      if got < 0, systemError == EINTR { continue }
-      guard got > 0 else {
-        room.deallocate()
-        return false
-      }
-      done += got
+    guard readAll(from: descriptor, at: fileSize - count, into: room) == 0 else {
+      room.deallocate()
+      return false
     }
     memory.deallocate()
     memory = room

@@ -52,17 +52,11 @@ public final class PackedFile {
     let size = frame.summary.size
     if room.count < size { room = [UInt8](repeating: 0, count: size) }
     let fault = room.withUnsafeMutableBytes { room -> String? in
-      var done = 0
-      while done < size {
-        let place = off_t(frame.offset + done)
-        let count = pread(descriptor, room.baseAddress! + done, size - done, place)
-        if count < 0, systemError == EINTR { continue }
-        if count < 0 { return systemReason(systemError) }
-        if count == 0 { return "the file became shorter" }
-        done += count
-      }
+      let packed = UnsafeMutableRawBufferPointer(rebasing: room[..<size])
+      let code = readAll(from: descriptor, at: frame.offset, into: packed)
+      if code != 0 { return code < 0 ? "the file became shorter" : systemReason(code) }
       do throws(Failure) {
-        let packed = UnsafeRawBufferPointer(rebasing: room[..<size])
+        let packed = UnsafeRawBufferPointer(packed)
         try FrameDecoder.check(packed, is: frame.summary.length)
         try decoder.unpack(packed, into: out(frame.summary.length))
       } catch {

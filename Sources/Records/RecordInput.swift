@@ -208,9 +208,7 @@ public struct RecordInput: ~Copyable {
     if first == UInt8(ascii: "{") { return line.dropFirst().allSatisfy(\.isBlank) }
     let ends: [UInt8] = [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ",")]
     guard first == UInt8(ascii: "["), ends.contains(last) else { return false }
-    var depth = Nesting()
-    depth.cross(line)
-    return depth.isOpen
+    return ScanValidator.nesting(line).last > 0
   }
 
   /// Reads on to the end of a value. An object is cut off by what no printer writes in it.
@@ -219,12 +217,12 @@ public struct RecordInput: ~Copyable {
   ) throws -> Line {
     let begin = first.number
     let isList = first.bytes.first == UInt8(ascii: "[")
-    var depth = Nesting()
-    depth.cross(first.bytes)
+    // No string goes over the end of a line.
+    var depth = ScanValidator.nesting(first.bytes).last
     joined.removeAll(keepingAtMost: 1 << 20)
     joined.append(first.bytes)
     var isTerminated = first.isTerminated
-    while depth.isOpen, joined.count < Self.mostJoined, let line = try nextLine(beforeBlocking) {
+    while depth > 0, joined.count < Self.mostJoined, let line = try nextLine(beforeBlocking) {
       let bytes = line.bytes
       if !isList, Self.cuts(bytes, isSecond: line.number == begin + 1) {
         held.removeAll(keepingAtMost: 1 << 20)
@@ -233,7 +231,7 @@ public struct RecordInput: ~Copyable {
         number -= 1
         break
       }
-      depth.cross(bytes)
+      depth = ScanValidator.nesting(bytes, from: depth).last
       isTerminated = line.isTerminated
       joined.append(UnsafeRawBufferPointer(rebasing: bytes.trimming(\.isBlank)))
     }
@@ -246,27 +244,6 @@ public struct RecordInput: ~Copyable {
     guard isSecond else { return false }
     let first = line.first { !$0.isBlank }
     return first != UInt8(ascii: "\"") && first != UInt8(ascii: "}")
-  }
-
-  private struct Nesting {
-    private var depth = 0
-    var isOpen: Bool { depth > 0 }
-
-    mutating func cross(_ line: UnsafeRawBufferPointer) {
-      var cursor = ScanCursor(line)
-      while cursor.at < cursor.end {
-        switch cursor.at.pointee {
-        case UInt8(ascii: "\""):
-          // No string goes over the end of a line.
-          guard (try? cursor.skipString()) != nil else { return }
-          continue
-        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-        default: break
-        }
-        cursor.at += 1
-      }
-    }
   }
 
   /// Passes over the lines that were read and do not hold what is looked for, see

@@ -215,3 +215,17 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     return error.code
   }
 }
+
+/// Reads bytes from a place of a file; the error number, 0 when all are there, -1 where it ends before.
+public func readAll(
+  from descriptor: Int32, at place: Int, into room: UnsafeMutableRawBufferPointer
+) -> Int32 {
+  var done = 0
+  while done < room.count {
+    let count = pread(descriptor, room.baseAddress! + done, room.count - done, off_t(place + done))
+    if count < 0, systemError == EINTR { continue }
+    if count <= 0 { return count == 0 ? -1 : systemError }
+    done += count
+  }
+  return 0
+}

@@ -77,13 +77,21 @@ public enum ScanValidator {
   }
 
   /// How deep objects and arrays are nested in a value.
-  public static func depth(of bytes: UnsafeRawBufferPointer) -> Int {
+  public static func depth(of bytes: UnsafeRawBufferPointer) -> Int { nesting(bytes).deepest }
+
+  /// How many of them are open behind some bytes, and how many were at most; a string that does not
+  /// end is the end.
+  ///
+  /// - Parameter depth: how many were open before.
+  public static func nesting(
+    _ bytes: UnsafeRawBufferPointer, from depth: Int = 0
+  ) -> (last: Int, deepest: Int) {
     var cursor = ScanCursor(bytes)
-    var (depth, deepest) = (0, 0)
+    var (depth, deepest) = (depth, depth)
     while cursor.at < cursor.end {
       switch cursor.at.pointee {
       case UInt8(ascii: "\""):
-        guard (try? cursor.skipString()) != nil else { return deepest }
+        guard (try? cursor.skipString()) != nil else { return (depth, deepest) }
         continue
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         depth += 1
@@ -93,10 +101,10 @@ public enum ScanValidator {
       }
       cursor.at += 1
     }
-    return deepest
+    return (depth, deepest)
   }
 
-  /// Whether the bytes are one JSON value with optional white space around it.
+  /// Whether the bytes are one JSON value.
   public static func isValue(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFault(bytes) == nil }
 
   /// Behind a value or an empty container: closes what ends here; true when nothing is open.
