@@ -551,24 +551,25 @@ final class GatewayCaller {
       // The time of the command ends it, not that of one question.
       let number = gateway.ask(method, params, time: .infinity)
       do throws(LinkEnd) {
-        while true {
+        while question.result == nil {
           guard case .reply(number, let reply) = try gateway.receive() else { continue }
           switch reply {
           case .answer(let payload):
-            question.result = .success(
-              payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
+            let bytes = payload.isAbsent ? Array("null".utf8) : Array(payload.bytes)
+            question.result = .success(bytes)
           case .refused(let error):
             refusal = error
-            question.fail(method, error.failure.message, error.failure.status)
-          case .late: question.fail(method, "no answer came in time", .temporary)
+            question.result = .failure(Failure(method, error.failure))
+          case .late: break
           }
-          throw LinkEnd.over
         }
-      } catch {
-        if case .over = error { throw error }
-        question.fail(method, "the connection was lost before an answer came", .temporary)
+      } catch .over {
         throw .over
+      } catch {
+        let reason = "the connection was lost before an answer came"
+        question.result = .failure(Failure(method, reason, .temporary))
       }
+      throw .over
     }
     guard let result = question.result else { throw caller.late(question.place) }
     caller.diagnostics.note("an answer in \(Latency.text(Clock.monotonic - start)) ms")
@@ -589,17 +590,13 @@ final class GatewayCaller {
       super.init(caller.client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
     }
 
-    func fail(_ what: String, _ reason: String, _ status: ExitStatus) {
-      if result == nil { result = .failure(Failure(what, reason, status)) }
-    }
-
     override var isOver: Bool { result != nil }
     override func willWait() throws(LinkEnd) -> Double {
       if isOver || Clock.monotonic >= limit { throw .over }
       return limit
     }
     override func ended(_ end: StreamEnd, at place: String) {
-      fail(self.place, end.problem.message, end.problem.status)
+      result = .failure(Failure(self.place, end.problem))
     }
     override func fault(_ reason: String, at place: String?) { caller.diagnostics.say(reason) }
   }
