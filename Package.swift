@@ -117,7 +117,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("agent-tail", "Web", "Agent"),
       Command("agent-chat", "Records", "Screen", "Web", "Agent", "CEdit"),
       // Web: what ntfy is sent. Turns: what Claude Code asks.
-      Command("agent-notify", "Records", "Notices", "Screen", "Turns", "Web", "Agent", "CLibc"),
+      Command("agent-notify", "Records", "Screen", "Turns", "Web", "Agent", "CLibc"),
       Command("voice-state", "Records", "Screen", "Web", "Agent"),
       Command("agent-call", "Records", "Screen", "Web", "Agent"),
       // Turns: what Claude Code asks.
@@ -231,10 +231,6 @@ var targets: [Target] = [
     name: "Agent",
     dependencies: ["Core", "Kinds", "Records", "Turns", "Frames", "Web", "CLibc", "CCrypto"],
     exclude: contracts + turns + kinds, swiftSettings: strict + size),
-  // What a person is told of, and where it goes.
-  .target(
-    name: "Notices", dependencies: ["Core", "Records", "Screen", "Turns", "CLibc"],
-    swiftSettings: strict + size),
   // Turns: what agents tell of themselves on their host.
   .target(
     name: "Shell", dependencies: ["Core", "Records", "Turns", "CLibc", "CSSH2", "CCrypto"],
@@ -250,7 +246,7 @@ var targets: [Target] = [
   .testTarget(
     name: "CoreTests",
     dependencies: [
-      "Archive", "Core", "Kinds", "Notices", "Prose", "Records", "Screen", "Turns", "CLibc",
+      "Archive", "Core", "Kinds", "Prose", "Records", "Screen", "Turns", "CLibc",
       "TestSupport",
     ], swiftSettings: strict),
   .testTarget(
@@ -266,7 +262,7 @@ var targets: [Target] = [
       "sse-tail", "agent-tail", "agent-chat", "agent-notify", "action-filter", "action-format",
       "turn-format", "voice-state", "agent-call", "agent-approve", "mem-search", "reply-narrate",
       "tmux-attach", "share-inbox", "transcript-tail", "mail-triage", "task", "Agent",
-      "Archive", "Core", "Kinds", "Notices", "Records", "Screen", "Shell", "Web", "CLibc",
+      "Archive", "Core", "Kinds", "Records", "Screen", "Shell", "Web", "CLibc",
       "TestSupport",
     ] + (withServe ? ["agent-serve"] : []), exclude: withServe ? [] : ["Serve"],
     swiftSettings: strict),

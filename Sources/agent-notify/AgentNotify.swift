@@ -1,5 +1,4 @@
 import Core
-import Notices
 import Records
 
 /// agent-notify(1): tells a person what an agent's records say.

@@ -1,7 +1,6 @@
 import Agent
 import CLibc
 import Core
-import Notices
 import Records
 import Web
 

@@ -1,7 +1,7 @@
 import Agent
 import CLibc
 import Core
-import Notices
+import Records
 
 struct NotifyOptions {
   enum Way: String, CaseIterable, Sendable {
@@ -60,9 +60,7 @@ struct NotifyOptions {
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
-      Option(
-        nil, "answers", "URL", "buttons, heard at this topic; deny: No alone", .word
-      ) {
+      Option(nil, "answers", "URL", "buttons, heard at this topic; deny: No alone", .word) {
         options, word throws(UsageError) in
         if word == "deny" {
           options.deniesOnly = true
@@ -205,6 +203,58 @@ extension Reading<String> {
       let hasScheme = text.holds(":") && text.utf8.first != UInt8(ascii: ":")
       let isPlain = text.utf8.count <= 1000 && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
       return hasScheme && isPlain ? text : nil
+    }
+  }
+}
+
+/// The options of agent-notify(1) that say how notifications are routed where the records do not.
+struct RouteOptions: Sendable {
+  /// The urgency of actions that tell of no fault; nil when they are no notifications.
+  var actions: NotificationRecord.Urgency?
+  /// The file that says what a person's devices report.
+  var context: String?
+  var preferences = RoutePreferences()
+
+  /// All of them.
+  static let options: [Option<RouteOptions>] = [
+    Option(
+      nil, "as", "URGENCY", "tell every action; URGENCY is info, attention, ...",
+      .choice(of: NotificationRecord.Urgency.self)
+    ) { $0.actions = $1 },
+    Option(nil, "context", "FILE", "what your devices say: asleep, driving, ...", .path) {
+      $0.context = $1
+    },
+    Option(nil, "mute", "CATEGORY,...", "tell nothing of these categories; repeatable", .list) {
+      $0.preferences.muted += $1
+    },
+    Option(
+      nil, "override", "CATEGORY=URGENCY", "give a category this urgency; repeatable",
+      Reading(override)
+    ) { $0.preferences.overrides[$1.category] = $1.urgency.rawValue },
+    Option(nil, "quiet-hours", "START-END", "only emergencies then: 23:00-07:00", .hours) {
+      $0.preferences.quietHours = $1
+    },
+  ]
+
+  @Sendable private static func override(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> (category: String, urgency: NotificationRecord.Urgency) {
+    guard let mark = argument.value.lastIndex(of: "="), mark != argument.value.startIndex else {
+      throw argument.fault("not CATEGORY=URGENCY")
+    }
+    let word = String(argument.value[argument.value.index(after: mark)...])
+    guard let urgency = NotificationRecord.Urgency(rawValue: word) else {
+      throw argument.fault(noneOf: NotificationRecord.Urgency.allCases.map(\.rawValue))
+    }
+    return (String(argument.value[..<mark]), urgency)
+  }
+}
+
+extension Reading<QuietHours> {
+  fileprivate static var hours: Reading {
+    Reading("not a time of day as in 23:00-07:00") { text in
+      let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+      return parts.count == 2 ? QuietHours(start: parts[0], end: parts[1]) : nil
     }
   }
 }

@@ -1,6 +1,5 @@
 import CLibc
 import Core
-import Notices
 import Records
 import Screen
 import Turns

@@ -3,7 +3,6 @@ import Core
 import Records
 import Testing
 
-@testable import Notices
 @testable import agent_notify
 
 @Suite("bundles") struct BundlerTests {

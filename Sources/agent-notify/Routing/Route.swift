@@ -1,21 +1,21 @@
 import CLibc
-public import Core
-public import Records
+import Core
+import Records
 
 /// What a person said of how they want to be told.
-public struct RoutePreferences: Equatable, Sendable {
+struct RoutePreferences: Equatable, Sendable {
   /// Categories of which they want to hear nothing.
-  public var muted: [String] = []
+  var muted: [String] = []
   /// Urgencies of whole categories, as they were written.
-  public var overrides: [String: String] = [:]
-  public var quietHours: QuietHours?
+  var overrides: [String: String] = [:]
+  var quietHours: QuietHours?
 
   /// None.
-  public init() {}
+  init() {}
 
   /// - Parameter object: with the members `muted`, `overrides` and `quietHours`; what makes
   ///   no sense in them counts as missing.
-  public init(_ object: JSONValue) {
+  init(_ object: JSONValue) {
     muted = object["muted"]?.elements.compactMap(\.string) ?? []
     for member in object["overrides"]?.members ?? [] {
       overrides[member.name] = member.value.string
@@ -29,33 +29,33 @@ public struct RoutePreferences: Equatable, Sendable {
 }
 
 /// What a route is decided by: all of it, and nothing else.
-public struct RouteInput: Sendable {
+struct RouteInput: Sendable {
   /// A word of `NotificationRecord.Urgency`, or one that nobody knows; nil for none.
-  public var urgency: String?
-  public var category: String
-  public var now: LocalTime
+  var urgency: String?
+  var category: String
+  var now: LocalTime
   /// When the person last touched something; nil for never.
-  public var lastInteraction: Timestamp?
+  var lastInteraction: Timestamp?
   /// What their devices report; nil where nothing does.
-  public var context: PersonContext?
-  public var preferences = RoutePreferences()
+  var context: PersonContext?
+  var preferences = RoutePreferences()
 }
 
 /// Where a notification goes now, and how: agent-notify(1).
-public struct Route: Equatable, Sendable {
+struct Route: Equatable, Sendable {
   /// Where the person is.
-  public var state: PersonState
+  var state: PersonState
   /// The notification's, or the one that the person's preferences give it.
-  public var urgency: NotificationRecord.Urgency
+  var urgency: NotificationRecord.Urgency
   /// What is done.
-  public var cell: RouteCell
+  var cell: RouteCell
   /// The cell of the table that decided: `desk/urgent`; or `mute`.
-  public var rule: String
+  var rule: String
   /// What else had a say, in the order in which it did.
-  public var mods: [String]
+  var mods: [String]
 
   /// Decides. Pure: the same input always goes the same way. Nil for an urgency that nobody knows.
-  public init?(_ input: RouteInput) {
+  init?(_ input: RouteInput) {
     typealias Urgency = NotificationRecord.Urgency
     guard let given = input.urgency.flatMap({ Urgency(rawValue: $0) }) else { return nil }
     mods = []
@@ -81,7 +81,7 @@ public struct Route: Equatable, Sendable {
   /// for; quiet hours put who does nothing in particular to bed.
   ///
   /// - Parameter input: its urgency and category have no say.
-  public static func state(_ input: RouteInput, _ mods: inout [String]) -> PersonState {
+  static func state(_ input: RouteInput, _ mods: inout [String]) -> PersonState {
     let now = input.now.instant
     var state = PersonState.desk
     if let context = input.context {
@@ -125,7 +125,7 @@ public struct Route: Equatable, Sendable {
 }
 
 /// What is done with a notification.
-public enum RouteAction: String, CaseIterable, Sendable {
+enum RouteAction: String, CaseIterable, Sendable {
   case push, banner, speak, haptic
   case hapticAudio = "haptic-audio"
   case complication
@@ -136,7 +136,7 @@ public enum RouteAction: String, CaseIterable, Sendable {
   case archive
 
   /// Whether it is told now, and not kept.
-  public var isNow: Bool {
+  var isNow: Bool {
     switch self {
     case .push, .banner, .speak, .haptic, .hapticAudio: true
     // A watch's face shows it to who looks: here it waits like the others.
@@ -146,24 +146,24 @@ public enum RouteAction: String, CaseIterable, Sendable {
 }
 
 /// How a watch taps.
-public enum RouteHaptic: String, Sendable {
+enum RouteHaptic: String, Sendable {
   case none, tap, strong
 }
 
 /// One cell of the table: what is done, and how.
-public struct RouteCell: Equatable, Sendable {
-  public var action: RouteAction
-  public var hasSound = false
-  public var haptic = RouteHaptic.none
+struct RouteCell: Equatable, Sendable {
+  var action: RouteAction
+  var hasSound = false
+  var haptic = RouteHaptic.none
   /// Whether it may pass a device's own silence.
-  public var isCritical = false
+  var isCritical = false
   /// When what is kept is let go; nil for what is not kept.
-  public var flush: String?
+  var flush: String?
 }
 
 /// What is done with a notification of each urgency in each state: the table of
 /// agent-notify(1).
-public enum RouteTable {
+enum RouteTable {
   private static let archive = RouteCell(action: .archive)
   private static let drive = RouteCell(action: .hold, flush: "drive-end")
   private static let wake = RouteCell(action: .brief, flush: "wake")
@@ -201,7 +201,7 @@ public enum RouteTable {
   ]
 
   /// The cell of a state and an urgency.
-  public static func cell(
+  static func cell(
     _ state: PersonState, _ urgency: NotificationRecord.Urgency
   ) -> RouteCell {
     let column = NotificationRecord.Urgency.allCases.firstIndex(of: urgency) ?? 0
@@ -211,7 +211,7 @@ public enum RouteTable {
 
 /// Where a person is, and so how they can be reached: agent-notify(1). In the order in which
 /// they are looked for; the last two are for who is nowhere else.
-public enum PersonState: String, CaseIterable, Sendable {
+enum PersonState: String, CaseIterable, Sendable {
   case driving, sleeping, workout
   /// Looks at a telephone.
   case phone
@@ -241,29 +241,29 @@ public enum PersonState: String, CaseIterable, Sendable {
   var isQuietened: Bool { self == .watch || self == .desk || self == .deskIdle }
 
   /// Whether nothing but what is pressing may be told now, and all else waits for its end.
-  public var isBusy: Bool { self == .driving || self == .sleeping || self == .workout }
+  var isBusy: Bool { self == .driving || self == .sleeping || self == .workout }
 }
 
 /// What a person's devices report.
-public struct PersonContext: Equatable, Sendable {
+struct PersonContext: Equatable, Sendable {
   /// `carplay`, `phone`, `watch`, `none`.
-  public var activeDevice: String?
+  var activeDevice: String?
   /// `driving`, `sleep`, `dnd`, `workout`, `none`.
-  public var focus: String?
-  public var isPhoneForeground = false
-  public var isPhoneLocked = false
-  public var isWatchOnWrist = false
-  public var hasHeadphones = false
-  public var hasVoice = true
+  var focus: String?
+  var isPhoneForeground = false
+  var isPhoneLocked = false
+  var isWatchOnWrist = false
+  var hasHeadphones = false
+  var hasVoice = true
   /// When they reported; nothing is believed that says no time.
-  public var reported: Timestamp?
+  var reported: Timestamp?
 
   /// Nothing reported.
-  public init() {}
+  init() {}
 
   /// - Parameter object: with the members that agent-notify(1) names; one of another type
   ///   counts as missing.
-  public init(_ object: JSONValue) {
+  init(_ object: JSONValue) {
     activeDevice = object["activeDevice"]?.string
     focus = object["focus"]?.string
     isPhoneForeground = object["phoneForeground"]?.bool == true
@@ -293,15 +293,15 @@ public struct PersonContext: Equatable, Sendable {
 }
 
 /// An instant, and what a clock shows then where the person is.
-public struct LocalTime: Equatable, Sendable {
+struct LocalTime: Equatable, Sendable {
   /// When it is.
-  public let instant: Timestamp
+  let instant: Timestamp
   /// Minutes since midnight.
-  public let minute: Int
+  let minute: Int
 
   /// - Parameter text: RFC 3339, whose own clock time is the local one.
   /// - Returns: nil for anything else.
-  public init?(rfc3339 text: String) {
+  init?(rfc3339 text: String) {
     guard let instant = Timestamp(rfc3339: text),
       let minute = QuietHours.minute(text.dropFirst(11).prefix(5))
     else { return nil }
@@ -309,7 +309,7 @@ public struct LocalTime: Equatable, Sendable {
   }
 
   /// - Parameter instant: of this machine's clock; the zone is that of TZ, or the system's.
-  public init(_ instant: Timestamp) {
+  init(_ instant: Timestamp) {
     self.instant = instant
     var clock = time_t(instant.seconds)
     var parts = tm()
@@ -318,12 +318,12 @@ public struct LocalTime: Equatable, Sendable {
 }
 
 /// When a person wants to be left alone, each day.
-public struct QuietHours: Equatable, Sendable {
+struct QuietHours: Equatable, Sendable {
   /// Minutes since midnight; the end belongs to the day after when it is before the start.
-  public let start: Int, end: Int
+  let start: Int, end: Int
 
   /// - Parameters: `HH:MM` each, the end also 24:00; nil when one is not.
-  public init?(start: some StringProtocol, end: some StringProtocol) {
+  init?(start: some StringProtocol, end: some StringProtocol) {
     guard let start = QuietHours.minute(start),
       let end = end == "24:00" ? 24 * 60 : QuietHours.minute(end)
     else { return nil }
@@ -331,7 +331,7 @@ public struct QuietHours: Equatable, Sendable {
   }
 
   /// Whether it is one of them; the start is, the end is not.
-  public func hold(_ minute: Int) -> Bool {
+  func hold(_ minute: Int) -> Bool {
     start <= end ? start <= minute && minute < end : minute >= start || minute < end
   }
 

@@ -1,12 +1,12 @@
-public import Core
+import Core
 import Records
 import Screen
 import Turns
 
 /// Reads lines, and routes what they tell.
-public struct NoticeReader {
+struct NoticeReader {
   /// What a line tells: notifications with where they go, oldest first; and what is wrong with it.
-  public typealias Line = (routes: [RoutedNotice], fault: String?)
+  typealias Line = (routes: [RoutedNotice], fault: String?)
 
   private let options: RouteOptions
   private let context: ContextFile?
@@ -14,14 +14,14 @@ public struct NoticeReader {
   private var scan = RecordScan()
 
   /// - Parameter diagnostics: told of a file of `--context` that makes no sense.
-  public init(_ options: RouteOptions, diagnostics: Diagnostics) {
+  init(_ options: RouteOptions, diagnostics: Diagnostics) {
     self.options = options
     context = options.context.map { ContextFile($0, diagnostics) }
     sources = NoticeSources(options)
   }
 
   /// Reads a line; of one that was cut the whole records.
-  public mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
+  mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
     let line: TurnLine
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
@@ -58,13 +58,13 @@ public struct NoticeReader {
   }
 
   /// Where the person is now, as far as the options know.
-  public func state() -> PersonState {
+  func state() -> PersonState {
     var mods: [String] = []
     return Route.state(input(Notice()), &mods)
   }
 
   /// Routes a notification by the options alone.
-  public func route(_ notice: Notice) -> RoutedNotice { RoutedNotice(notice, input(notice)) }
+  func route(_ notice: Notice) -> RoutedNotice { RoutedNotice(notice, input(notice)) }
 
   private func input(_ notice: Notice) -> RouteInput {
     let report = context?.read()
@@ -275,7 +275,7 @@ struct NoticeSources {
 
 /// What an approval asks for, of the backend's object: what would be done, and where. Words about
 /// it, which a model may have written, are not looked at.
-public struct Asked {
+struct Asked {
   private let request: JSONValue?
 
   /// Where the arguments of a call stand: of OpenClaw and Codex, of a Claude hook, of ACP, of a
@@ -289,13 +289,13 @@ public struct Asked {
   private static let places = ["cwd", "workdir", "directory"]
 
   /// - Parameter request: the member of the approval.
-  public init(_ request: [UInt8]) {
+  init(_ request: [UInt8]) {
     self.request = try? JSONValue.parse(request)
   }
 
   /// The command; of a call without one its arguments; of questions all that may be chosen; nil
   /// where the request says neither.
-  public var text: String? {
+  var text: String? {
     guard let request else { return nil }
     let questions = AskedQuestion.all(in: request)
     if !questions.isEmpty { return questions.map(Self.lines).joined(separator: "\n") }

@@ -2,7 +2,7 @@ import Core
 import Records
 import Testing
 
-@testable import Notices
+@testable import agent_notify
 
 /// The sample decisions of Tests/fixtures/joelclaw-routes.json.
 struct RouteVector: CustomTestStringConvertible {
@@ -11,7 +11,7 @@ struct RouteVector: CustomTestStringConvertible {
   var testDescription: String { value["name"]?.string ?? "?" }
 
   static let file: JSONValue? = {
-    // Tests/CoreTests/Notices/NAME is four levels below the folder that has Tests/.
+    // Tests/CommandTests/AgentNotify/NAME is four levels below the folder that has Tests/.
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
     let path = root.joined(separator: "/") + "/Tests/fixtures/joelclaw-routes.json"
     guard let bytes = try? BoundedFile.given(path) else { return nil }

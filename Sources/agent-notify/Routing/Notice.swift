@@ -1,36 +1,36 @@
-public import Core
-public import Records
+import Core
+import Records
 
 /// A notification as it comes: a record, what a line was found to tell, or only what a
 /// decision needs. Members are as they were written; any may be missing.
-public struct Notice: Equatable, Sendable {
+struct Notice: Equatable, Sendable {
   /// What speaks for the agent.
-  public var backend: String?
-  public var profile: String?
-  public var id: String?
-  public var urgency: String?
+  var backend: String?
+  var profile: String?
+  var id: String?
+  var urgency: String?
   /// The urgency as JSON, where it is no string.
-  public var oddUrgency: String?
-  public var category = ""
+  var oddUrgency: String?
+  var category = ""
   /// What it says, in a line.
-  public var title: String?
+  var title: String?
   /// More about it.
-  public var text: String?
+  var text: String?
   /// The record that it is about.
-  public var about: NotificationRecord.Subject?
+  var about: NotificationRecord.Subject?
   /// The conversation's id.
-  public var thread: String?
+  var thread: String?
   /// Where the agent works, a word for people: the name of a folder.
-  public var place: String?
-  public var time: Timestamp?
+  var place: String?
+  var time: Timestamp?
   /// Whether it was read from a list, such as a snapshot, and may be old.
-  public var isPast = false
+  var isPast = false
 
   /// Nothing.
-  public init() {}
+  init() {}
 
   /// What a record says.
-  public init(_ record: NotificationRecord) {
+  init(_ record: NotificationRecord) {
     backend = record.origin.backend.rawValue
     profile = record.origin.profile
     id = record.id
@@ -46,7 +46,7 @@ public struct Notice: Equatable, Sendable {
   /// - Parameters:
   ///   - object: a record, of ours or of somebody who knows no backend.
   ///   - id: the name of the member with its id.
-  public init(_ object: JSONValue, id: String = "id") {
+  init(_ object: JSONValue, id: String = "id") {
     backend = object["backend"]?.string
     profile = object["profile"]?.string
     self.id = object[id]?.text
@@ -66,23 +66,23 @@ public struct Notice: Equatable, Sendable {
 }
 
 /// A notification with where it goes.
-public struct RoutedNotice: Equatable, Sendable {
-  public var notice: Notice
+struct RoutedNotice: Equatable, Sendable {
+  var notice: Notice
   /// Nil where its urgency is a word that nobody knows.
-  public var route: Route?
+  var route: Route?
   /// What is done and how; nil too where that was decided elsewhere in words that are not
   /// known here.
-  public var action: RouteAction?
+  var action: RouteAction?
   /// Where the person was, where that was decided elsewhere.
-  public var givenState: PersonState?
+  var givenState: PersonState?
   /// How soon it matters, after all; nil for a word that is not known.
-  public var urgency: NotificationRecord.Urgency?
-  public var hasSound = false
+  var urgency: NotificationRecord.Urgency?
+  var hasSound = false
   /// The record that it came as, where it was routed before.
-  public var line: [UInt8]?
+  var line: [UInt8]?
 
   /// Decides.
-  public init(_ notice: Notice, _ input: RouteInput) {
+  init(_ notice: Notice, _ input: RouteInput) {
     self.notice = notice
     if self.notice.time == nil { self.notice.time = input.now.instant }
     route = Route(input)
@@ -94,7 +94,7 @@ public struct RoutedNotice: Equatable, Sendable {
   /// Takes what was decided before.
   ///
   /// - Parameter object: a record `route`.
-  public init(decided object: JSONValue, line: [UInt8]) {
+  init(decided object: JSONValue, line: [UInt8]) {
     notice = Notice(object, id: "notification")
     action = object["action"]?.string.flatMap { RouteAction(rawValue: $0) }
     givenState = object["state"]?.string.flatMap { PersonState(rawValue: $0) }
@@ -104,7 +104,7 @@ public struct RoutedNotice: Equatable, Sendable {
   }
 
   /// The record `route`, with a LF.
-  public var record: [UInt8] {
+  var record: [UInt8] {
     if let line { return line + [10] }
     let start = RecordText(.route).string("backend", notice.backend)
       .string("profile", notice.profile).string("notification", notice.id)
@@ -128,7 +128,7 @@ public struct RoutedNotice: Equatable, Sendable {
   }
 
   /// The subject as a record has it.
-  public static func object(_ subject: NotificationRecord.Subject) -> RecordText {
+  static func object(_ subject: NotificationRecord.Subject) -> RecordText {
     RecordText().string("type", subject.type).string("id", subject.id)
   }
 }
