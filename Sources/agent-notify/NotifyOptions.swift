@@ -18,10 +18,7 @@ struct NotifyOptions {
   var ways: [Way] = []
   var commands: [String] = []
   /// A topic, and the file of its token.
-  struct Topic {
-    var url: String
-    var token: String?
-  }
+  typealias Topic = (url: String, token: String?)
   var ntfy: [Topic] = []
   /// Of a topic that is not yet named.
   private var token: String?
@@ -99,7 +96,7 @@ struct NotifyOptions {
         $0.maxTime = $1
       }.rare,
       Option(nil, "ntfy", "URL", "post to this topic of an ntfy server; repeatable", .word) {
-        $0.ntfy.append(Topic(url: $1, token: $0.token))
+        $0.ntfy.append(($1, $0.token))
         $0.token = nil
       },
       Option(nil, "ntfy-token", "FILE", "read the token for ntfy from FILE; repeatable", .path) {

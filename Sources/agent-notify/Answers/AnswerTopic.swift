@@ -56,8 +56,7 @@ final class AnswerTopic {
   ) throws(Failure) {
     var tokens: [NtfyToken] = []
     func other(_ url: String, token: String?) throws(Failure) -> NtfyTopic {
-      try NtfyTopic(
-        .init(url: url, token: token), allowPlaintext: options.access.allowPlaintext, &tokens)
+      try NtfyTopic((url, token), allowPlaintext: options.access.allowPlaintext, &tokens)
     }
     let url = options.answers ?? ""
     buttons = try other(url, token: options.buttonsToken)

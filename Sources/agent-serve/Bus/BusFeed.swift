@@ -55,12 +55,6 @@ final class BusFeed: Sendable {
 /// What was given to bus-put and not acknowledged when that ended may be on the bus or not, and
 /// the stream forgets the ids by which it would know: so the loop looks before it sends again.
 final class BusFeedLoop {
-  private struct Given {
-    let row: Int64
-    /// Where the newest acknowledged one stood then: this one is behind it.
-    let behind: BusMark.Place?
-  }
-
   private let target: BusFeed.Target
   private let store: ActionStore
   private let wake: Int32
@@ -73,8 +67,9 @@ final class BusFeedLoop {
   private var keepAt = Double.infinity
   private var unkept = 0
   private var isStuck = false
-  /// Given to bus-put, oldest first, and the line of the first of them.
-  private var given: [Given] = []
+  /// Given to bus-put, oldest first, each with where the newest acknowledged one stood then: it is
+  /// behind that. And the line of the first of them.
+  private var given: [(row: Int64, behind: BusMark.Place?)] = []
   private var line = 1
   /// The last row that was given or need not be.
   private var cursor: Int64
@@ -220,7 +215,7 @@ final class BusFeedLoop {
       return
     }
     child.give(RecordText(.busMessage).string("id", id).json("data", bytes: event).line)
-    given.append(Given(row: stored.id, behind: newest))
+    given.append((stored.id, newest))
   }
 
   /// Takes what bus-put says of the oldest row that it was given. Returns false for what it cannot

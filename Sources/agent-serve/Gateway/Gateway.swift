@@ -992,7 +992,7 @@ extension Gateway {
   func atEnd(of run: Run, _ peer: Int?, _ body: @escaping (Run) -> Void) -> Int {
     lastWaiter += 1
     if run.outcome == nil {
-      run.waiters[lastWaiter] = .init(peer: peer, call: body)
+      run.waiters[lastWaiter] = (peer, body, nil)
     } else {
       body(run)
     }

@@ -24,9 +24,9 @@ struct GatewayService: RequestService {
     let answer =
       WholeAnswer.statusLine(101) + "Upgrade: websocket\r\nConnection: upgrade\r\n"
       + "Sec-WebSocket-Accept: \(HandshakeKey.accept(key))\r\n\r\n"
-    return ProtocolSwitch(answer: Array(answer.utf8)) { socket in
-      await PeerSession(socket, self, number: numbers.next()).run()
-    }
+    return (
+      Array(answer.utf8), { await PeerSession($0, self, number: numbers.next()).run() }
+    )
   }
 
   private func asksForSocket(_ head: RequestHead) -> Bool {

@@ -14,18 +14,12 @@ struct StatsBook: Sendable {
   private static let kindIndex = Dictionary(
     uniqueKeysWithValues: kinds.enumerated().map { ($1, $0) })
 
-  /// A reply of the last day: what it told, nil when it told nothing.
-  struct Sample: Sendable {
-    let createdAt: String
-    let kind: String
-    let performance: ReplyPerformance?
-  }
-
   /// Milliseconds since 1970 by kind, ascending: eight bytes an action, for a day.
   private var times = [[Int]](repeating: [], count: kinds.count)
   private var costs: Costs
   private(set) var guilds: [String: Costs] = [:]
-  private(set) var samples: [Sample] = []
+  /// The replies of the last day; with no performance where one told nothing.
+  private var samples: [(createdAt: String, kind: String, performance: ReplyPerformance?)] = []
   private(set) var lastBotMessageAt: String?
   private(set) var lastActionAt: String?
 
@@ -35,10 +29,7 @@ struct StatsBook: Sendable {
     addCost(createdAt: action.createdAt, usd: action.usd, guild: action.guild)
     addTime(kind: action.kind, createdAt: action.createdAt)
     if ReplyPerformance.kinds.contains(action.kind) {
-      addSample(
-        Sample(
-          createdAt: action.createdAt, kind: action.kind,
-          performance: ReplyPerformance(metadata: action.metadata)))
+      addReply(action.createdAt, action.kind, action.metadata)
     }
   }
 
@@ -90,7 +81,9 @@ struct StatsBook: Sendable {
   }
 
   /// Counts a reply's durations; replies come in the order of their ids.
-  mutating func addSample(_ sample: Sample) { samples.append(sample) }
+  mutating func addReply(_ createdAt: String, _ kind: String, _ metadata: String?) {
+    samples.append((createdAt, kind, ReplyPerformance(metadata: metadata)))
+  }
 
   mutating func noteBotMessage(at time: String) {
     lastBotMessageAt = max(lastBotMessageAt ?? "", time)
@@ -298,11 +291,7 @@ extension StatsBook {
            ORDER BY id DESC LIMIT \(sampleLimit))
         ORDER BY id
         """, arguments: [guild, since])
-    while let row = try samples.next() {
-      book.addSample(
-        Sample(
-          createdAt: row[0], kind: row[1], performance: ReplyPerformance(metadata: row[2])))
-    }
+    while let row = try samples.next() { book.addReply(row[0], row[1], row[2]) }
     let newest = try db.value(
       String.self,
       sql: """

@@ -356,10 +356,7 @@ enum ServedAnswer: Sendable {
   case stream(any EventSource)
 }
 
-struct ProtocolSwitch: Sendable {
-  let answer: [UInt8]
-  let run: @Poller @Sendable (Socket) async -> Void
-}
+typealias ProtocolSwitch = (answer: [UInt8], run: @Poller @Sendable (Socket) async -> Void)
 
 extension ServedBackend: RequestService {
   func quickAnswer(_ head: RequestHead) -> ServedAnswer? {

@@ -10,24 +10,9 @@ struct ChatMessage: Equatable, Sendable {
   var id: Int64?
 }
 
-struct ChatSession: Sendable {
-  /// `agent:main:main`.
-  let key: String
-  /// Never used for another one.
-  let id: String
-  /// Milliseconds.
-  let updated: Int
-  /// The beginnings of what was said to the agent first, and of what was said last.
-  let first: String?
-  let last: String?
-}
-
-struct ChatPage: Sendable {
-  /// Oldest first.
-  var messages: [ChatMessage] = []
-  var sessionID: String?
-  var hasMore = false
-}
+/// Its key, `agent:main:main`; an id that is never used for another one; when it was last spoken
+/// in, milliseconds; the beginnings of what was said to the agent first, and of what was said last.
+typealias ChatSession = (key: String, id: String, updated: Int, first: String?, last: String?)
 
 extension ActionStore {
   /// How much text one page may have, bytes.
@@ -53,12 +38,14 @@ extension ActionStore {
     }
   }
 
-  /// The newest messages of a conversation.
-  func chat(_ session: String, offset: Int, limit: Int) async throws -> ChatPage {
+  /// The newest messages of a conversation, oldest first.
+  func chat(_ session: String, offset: Int, limit: Int) async throws -> (
+    messages: [ChatMessage], sessionID: String?, hasMore: Bool
+  ) {
     try await read { db in
-      var page = ChatPage()
-      page.sessionID = try db.value(
+      let id = try db.value(
         String.self, sql: "SELECT id FROM chat_sessions WHERE key = ?", arguments: [session])
+      var (messages, hasMore) = ([ChatMessage](), false)
       let rows = try db.rows(
         sql: """
           SELECT role, CAST(text AS BLOB), created_at, id FROM chat_messages
@@ -68,14 +55,11 @@ extension ActionStore {
       while let row = try rows.next() {
         let text: String = row[1]
         size += text.utf8.count
-        if page.messages.count == limit || (size > Self.pageSize && !page.messages.isEmpty) {
-          page.hasMore = true
-          break
-        }
-        page.messages.append(ChatMessage(role: row[0], text: text, time: row[2], id: row[3]))
+        hasMore = messages.count == limit || size > Self.pageSize && !messages.isEmpty
+        if hasMore { break }
+        messages.append(ChatMessage(role: row[0], text: text, time: row[2], id: row[3]))
       }
-      page.messages.reverse()
-      return page
+      return (messages.reversed(), id, hasMore)
     }
   }
 
@@ -104,9 +88,10 @@ extension ActionStore {
         let key: String = row[0]
         guard isWanted(key) else { continue }
         sessions.append(
-          ChatSession(
-            key: key, id: row[1], updated: row[2], first: try first.value(String.self, [key]),
-            last: try last.value(String.self, [key])))
+          (
+            key, row[1], row[2], try first.value(String.self, [key]),
+            try last.value(String.self, [key])
+          ))
       }
       return sessions
     }

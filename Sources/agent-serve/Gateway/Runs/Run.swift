@@ -3,13 +3,9 @@ import Records
 
 /// One message and the reply to it. Belongs to the gateway, which alone changes it.
 final class Run {
-  struct Waiter {
-    /// The connection's number; nil for the gateway itself.
-    let peer: Int?
-    let call: (Run) -> Void
-    /// When it has waited for long enough.
-    var timer: Task<Void, any Error>?
-  }
+  /// Of a connection's number, nil for the gateway itself; the timer says when it has waited for
+  /// long enough.
+  typealias Waiter = (peer: Int?, call: (Run) -> Void, timer: Task<Void, any Error>?)
 
   private static let mostWaiters = 100
 
@@ -180,12 +176,6 @@ struct ReplyText: Sendable {
 }
 
 struct Approval {
-  struct Waiter {
-    /// The connection's number; nil for the gateway itself.
-    let peer: Int?
-    let call: @Sendable (ApprovalDecision?) -> Void
-  }
-
   private static let mostWaiters = 100
 
   let id: String
@@ -198,7 +188,8 @@ struct Approval {
   /// Who has decided, and when it was over.
   var resolver: String?
   var ended: Timestamp?
-  var waiters: [Waiter] = []
+  /// Each of a connection's number; nil for the gateway itself.
+  var waiters: [(peer: Int?, call: @Sendable (ApprovalDecision?) -> Void)] = []
   var timer: Task<Void, any Error>?
 
   var isPending: Bool { decision == nil && !isGone }
@@ -277,7 +268,7 @@ struct Approvals {
   ) {
     guard let index = all.firstIndex(where: { $0.id == id }) else { return body(nil) }
     if all[index].isPending {
-      all[index].waiters.append(.init(peer: peer, call: body))
+      all[index].waiters.append((peer, body))
     } else {
       body(all[index].decision)
     }
