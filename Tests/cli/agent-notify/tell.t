@@ -215,7 +215,8 @@ start held sh -c 'exec agent-notify --to line --settle 0 --state "$1" <"$2"' sh 
 held=$pid
 exec 5>"$tmp/held"
 cat "$tmp/one" >&5
-ok "a state is in use" wait_until 20 test -s "$tmp/locked"
+# It is written once before a notice is told, and once more behind that.
+ok "a state is in use" wait_until 20 grep -qs '"history"' "$tmp/locked"
 cp "$tmp/locked" "$tmp/before"
 ln -s locked "$tmp/link"
 for name in locked link; do
