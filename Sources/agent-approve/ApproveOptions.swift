@@ -78,9 +78,7 @@ struct ApproveOptions {
   var profiles: [String] {
     var names: [String] = []
     for name in (access.profile ?? "").split(separator: ",").map(String.init)
-    where !names.contains(name) {
-      names.append(name)
-    }
+    where !names.contains(name) { names.append(name) }
     return names
   }
 

@@ -87,9 +87,7 @@ struct ApprovalCard {
     if request?[either: "sessionKey"] == nil, let thread = approval.thread {
       lines.append(Self.row("thread", Visible.line(thread)))
     }
-    if !questions.isEmpty {
-      return lines + questions.flatMap(questionLines) + otherLines
-    }
+    if !questions.isEmpty { return lines + questions.flatMap(questionLines) + otherLines }
     let isHook = request?["tool_name"] != nil
     let known = Set(
       Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"]

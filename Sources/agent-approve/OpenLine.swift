@@ -47,9 +47,7 @@ class OpenLine: ApprovalWaiter {
     let client = { () throws(Failure) in try options.access.client(diagnostics.program) }
     let settings = try Settings()
     if names.count > 1 {
-      for name in names {
-        try settings.profile(name).require(.approvals, for: diagnostics.program)
-      }
+      for name in names { try settings.profile(name).require(.approvals, for: diagnostics.program) }
       settings.configuration.report(to: diagnostics)
       let agents = names.map { ProgramApprovals.Agent.profile($0, words: options.words(for: $0)) }
       return (ProgramApprovals(agents, wishes), nil, try client())

@@ -445,9 +445,7 @@ extension ChatLoop {
     var isFirst = lock != nil
     let entries = try file.add { waiting in
       // One that nobody repeats is for its writer to decide on; it keeps nobody waiting.
-      let waits = waiting.open.contains {
-        $0.place == nil && (!$0.wasSent || line.knowsKeys)
-      }
+      let waits = waiting.open.contains { $0.place == nil && (!$0.wasSent || line.knowsKeys) }
       isFirst = isFirst && !waits
       return [.prompt(text: question.text, thread: question.thread)]
     }

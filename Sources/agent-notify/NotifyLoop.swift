@@ -269,9 +269,7 @@ struct NotifyLoop {
   private mutating func receive(_ routed: RoutedNotice, from source: NoticeSource) {
     guard let host = source.host, let name = routed.notice.about?.id,
       routed.notice.title == "\(name) waits"
-    else {
-      return take(routed, from: source)
-    }
+    else { return take(routed, from: source) }
     let place = "\(host):\(name)"
     let now = Clock.monotonic
     if now < (asked[place] ?? -.infinity) + Self.askingTime { return }

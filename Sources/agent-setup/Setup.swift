@@ -198,9 +198,7 @@ struct Setup {
 
   private static let heard = ["AGENT_URL", "AGENT_PROFILE", "AGENT_TOKEN_FILE"]
 
-  private var word: [String] {
-    isPDS && token.isEmpty ? ["describe"] : facts.word
-  }
+  private var word: [String] { isPDS && token.isEmpty ? ["describe"] : facts.word }
 
   private mutating func ask(
     _ profile: String, _ changes: [String: String?] = [:], with input: [UInt8]? = nil,

@@ -190,9 +190,7 @@ struct HostState {
 
   /// What is shown, as of `AgentState`.
   var shown: AgentState.Shown {
-    if form.isBar {
-      return AgentState.Shown(text: call.lines.joined(separator: "\n") + "\n")
-    }
+    if form.isBar { return AgentState.Shown(text: call.lines.joined(separator: "\n") + "\n") }
     if call.status > 1 {
       let words = call.status == 77 ? "refused" : "unreachable"
       let text = "○ \(words)" + (call.faults.last.map { ": \(Visible.masked($0))" } ?? "")

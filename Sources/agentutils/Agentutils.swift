@@ -159,9 +159,7 @@ private enum Overview {
         ("the host \(name)" + (host.kind.map { " (\($0))" } ?? ""), "tmux-attach \(name)")
       }
     for (what, use) in places.prefix(most) { row("configured", what, use) }
-    if places.count > most {
-      row("configured", "\(places.count - most) more", "agentutils doctor")
-    }
+    if places.count > most { row("configured", "\(places.count - most) more", "agentutils doctor") }
     if last != "configured" { row("configured", "nothing yet", "agent-setup") }
     if let inbox, !inbox.lines.isEmpty {
       waiting.append((count(inbox.lines.count, "file", "in the inbox"), "share-inbox list"))
@@ -171,9 +169,7 @@ private enum Overview {
         (count(call.lines.count, "change", "of \(name) not sent"), "outbox -p \(name) list"))
     }
     for each in waiting.prefix(most - 1) { row("waiting", each.line, each.advice) }
-    if case let rest = waiting.count - most + 1, rest > 0 {
-      row("waiting", "\(rest) more", "")
-    }
+    if case let rest = waiting.count - most + 1, rest > 0 { row("waiting", "\(rest) more", "") }
     return text + "\n" + list { $0.usual } + """
 
       agentutils doctor   checks what is there, and says what to do next

@@ -68,17 +68,13 @@ struct NarrateOptions {
       throw UsageError("--directory and --slug: one of them says whose turns")
     }
     for (value, name) in [(options.directory, "directory"), (options.save, "save")]
-    where value?.isEmpty == true {
-      throw UsageError("--\(name): nothing is named")
-    }
+    where value?.isEmpty == true { throw UsageError("--\(name): nothing is named") }
     if options.isLatest, options.isAll { throw UsageError("--latest and --all: one of them") }
     guard options.isServer else {
       for (value, name) in [
         (options.directory, "directory"), (options.slug, "slug"), (options.save, "save"),
         (options.access.tokenFile, "token-file"), (options.access.authorities, "cacert"),
-      ] where value != nil {
-        throw UsageError("--\(name) is for a voice server; see --profile")
-      }
+      ] where value != nil { throw UsageError("--\(name) is for a voice server; see --profile") }
       return
     }
     if !words.paths.isEmpty { throw UsageError("a voice server is asked, or files are read") }

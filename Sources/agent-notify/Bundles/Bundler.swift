@@ -41,9 +41,7 @@ struct Bundler {
   /// With what an earlier run has left.
   init(
     _ limits: BundleLimits, kept: [Bundle] = [], others: Int = 0, waiting: [Bundle] = []
-  ) {
-    (self.limits, self.kept, keptOthers, self.waiting) = (limits, kept, others, waiting)
-  }
+  ) { (self.limits, self.kept, keptOthers, self.waiting) = (limits, kept, others, waiting) }
 
   var isEmpty: Bool { waiting.isEmpty && others == 0 }
 

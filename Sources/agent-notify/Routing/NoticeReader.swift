@@ -289,9 +289,7 @@ struct Asked {
   private static let places = ["cwd", "workdir", "directory"]
 
   /// - Parameter request: the member of the approval.
-  init(_ request: [UInt8]) {
-    self.request = try? JSONValue.parse(request)
-  }
+  init(_ request: [UInt8]) { self.request = try? JSONValue.parse(request) }
 
   /// The command; of a call without one its arguments; of questions all that may be chosen; nil
   /// where the request says neither.

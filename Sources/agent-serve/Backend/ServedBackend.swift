@@ -18,9 +18,7 @@ struct ServedBackend: Sendable {
     if let riff, RiffService.isAsked(head) { return riff.refusal(of: head) }
     if let refusal = accessRefusal(of: head) { return refusal }
     if head.method == "GET" || head.method == "HEAD" { return nil }
-    guard write(of: head) != nil else {
-      return head.isMethodKnown ? .noSuchMethod : .unknownMethod
-    }
+    guard write(of: head) != nil else { return head.isMethodKnown ? .noSuchMethod : .unknownMethod }
     // A page that a browser shows may send a plain POST anywhere; only a
     // token, which it cannot send unasked, stands against that.
     return serving.token == nil && head["origin"] != nil ? .foreignOrigin : nil
@@ -150,9 +148,7 @@ struct ServedBackend: Sendable {
     let now = Timestamp.now()
     guard let guild = query.word("guildId") else { return .json(stats.json(now: now)) }
     let costs = stats.costs(of: guild)
-    let book = try await store.read {
-      try StatsBook.load($0, guild: (guild, costs), now: now)
-    }
+    let book = try await store.read { try StatsBook.load($0, guild: (guild, costs), now: now) }
     return .json(stats.json(guild: book, now: now))
   }
 }

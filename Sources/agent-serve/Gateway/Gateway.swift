@@ -475,9 +475,7 @@ extension Gateway {
   func send(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) async throws {
     let key = request.text("idempotencyKey")
     let session = try SessionKey(request.text("sessionKey"))
-    if let known = runs[key] {
-      return reply(try known.result())
-    }
+    if let known = runs[key] { return reply(try known.result()) }
     if Self.stopWords.contains(request.text("message").trimmingBlanks().lowercased()) {
       let ids = await abort(session)
       return reply(["ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids)])

@@ -76,9 +76,7 @@ struct GatewayService: RequestService {
 extension GatewayService {
   func serve(_ head: RequestHead, _ body: [UInt8]) async -> ServedAnswer {
     let needsToken = ["/v1/responses", "/api/agents", "/api/chat/agent"].contains(head.path)
-    if needsToken, !isAllowed(head) {
-      return .whole(refusal("Unauthorized", 401, "unauthorized"))
-    }
+    if needsToken, !isAllowed(head) { return .whole(refusal("Unauthorized", 401, "unauthorized")) }
     do {
       switch (head.method, head.path) {
       case ("GET", "/health"), ("GET", "/healthz"), ("GET", "/readyz"):
@@ -333,9 +331,7 @@ struct ResponsesAnswer: Sendable {
   func closing(_ outcome: Run.Outcome, _ text: String) -> [UInt8] {
     let done = "data: [DONE]\n\n".utf8
     let response = response(outcome, text)
-    guard outcome == .reply else {
-      return event("response.failed", ["response": response]) + done
-    }
+    guard outcome == .reply else { return event("response.failed", ["response": response]) + done }
     return event("response.output_text.done", place.adding(["text": .text(shown(text))]))
       + event("response.content_part.done", place.adding(["part": part(shown(text))]))
       + event(
@@ -343,9 +339,7 @@ struct ResponsesAnswer: Sendable {
       + event("response.completed", ["response": response]) + done
   }
 
-  private var place: JSONNode {
-    ["item_id": .text(item), "output_index": 0, "content_index": 0]
-  }
+  private var place: JSONNode { ["item_id": .text(item), "output_index": 0, "content_index": 0] }
 
   private func shown(_ text: String) -> String { text.isEmpty ? Self.silence : text }
 

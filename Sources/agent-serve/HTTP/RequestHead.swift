@@ -28,9 +28,7 @@ final class RequestHead: Sendable {
     let value: String
 
     init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
-      guard let colon = line.firstIndex(of: 0x3a), isToken(line[..<colon]) else {
-        throw .malformed
-      }
+      guard let colon = line.firstIndex(of: 0x3a), isToken(line[..<colon]) else { throw .malformed }
       name = String(unsafeUninitializedCapacity: colon) { room in
         for (place, byte) in line[..<colon].enumerated() {
           room[place] = byte &- 0x41 < 26 ? byte | 0x20 : byte
@@ -338,9 +336,8 @@ struct RequestParser {
         }
         let field = try RequestHead.Field(text)
         // It comes too late to say where the request ends, or whom it is for (section 6.5.1).
-        if ["content-length", "transfer-encoding", "host"].contains(field.name) {
-          throw .malformed
-        }
+        let late = ["content-length", "transfer-encoding", "host"]
+        if late.contains(field.name) { throw .malformed }
       case .end:
         place = .start
         room = RequestHead.sizeLimit

@@ -242,9 +242,7 @@ struct BrowserSession {
   }
 
   /// The first row that has a text tells it.
-  private mutating func note(_ name: String, _ text: String?) {
-    texts[name] = texts[name] ?? text
-  }
+  private mutating func note(_ name: String, _ text: String?) { texts[name] = texts[name] ?? text }
 
   private static func count(_ facts: ScanObject) -> Int {
     guard let steps = facts.number("steps"), abs(steps) < 1e9 else { return 0 }

@@ -300,9 +300,7 @@ struct PromptContext: Sendable {
       let action = StoredAction(row: row).action
       guard let text = action.facts({ $0.text("summaryText") }),
         let session = LoggedAction.session(metadata: action.metadata)
-      else {
-        return nil
-      }
+      else { return nil }
       return RecordText().string("sessionId", session).stringOrNull("guildId", action.guild)
         .stringOrNull("channelId", action.channel).string("endedAt", action.createdAt)
         .number("ageMinutes", age(action.createdAt, now)).string("summaryText", text)

@@ -439,9 +439,7 @@ extension ServedMemory {
 
   func edit(_ id: String, _ object: RequestObject) async throws -> WholeAnswer {
     let edit = try object.members { members throws(Refusal) in try FactEdit(id: id, members) }
-    let fact = try await store.write {
-      try FactTable.edit(edit, now: Timestamp.now().rfc3339, $0)
-    }
+    let fact = try await store.write { try FactTable.edit(edit, now: Timestamp.now().rfc3339, $0) }
     embedder?.forget(fact.id)
     embedder?.wake()
     return .json(RecordText().bool("ok", true).object("fact", fact.editable))

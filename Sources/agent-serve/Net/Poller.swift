@@ -20,16 +20,12 @@ actor Poller {
   @discardableResult
   nonisolated static func start<Success: Sendable>(
     _ body: @escaping @Poller @Sendable () async -> Success
-  ) -> Task<Success, Never> {
-    Task(executorPreference: shared.thread, operation: body)
-  }
+  ) -> Task<Success, Never> { Task(executorPreference: shared.thread, operation: body) }
 
   @discardableResult
   nonisolated static func start<Success: Sendable>(
     throwing body: @escaping @Poller @Sendable () async throws -> Success
-  ) -> Task<Success, any Error> {
-    Task(executorPreference: shared.thread, operation: body)
-  }
+  ) -> Task<Success, any Error> { Task(executorPreference: shared.thread, operation: body) }
 
   /// Runs something on the threads of all other tasks: what computes for long.
   @Poller

@@ -95,9 +95,7 @@ final class Socket: Alarm {
     super.init()
     event = Poller.watch(descriptor, Unmanaged.passUnretained(self).toOpaque()) { _, what, socket in
       guard let socket else { return }
-      Poller.onThread {
-        Unmanaged<Socket>.fromOpaque(socket).takeUnretainedValue().note(what)
-      }
+      Poller.onThread { Unmanaged<Socket>.fromOpaque(socket).takeUnretainedValue().note(what) }
     }
     if event == nil {
       let code = systemError

@@ -183,9 +183,7 @@ actor CommandQueue {
   private var waiting: [CheckedContinuation<Bool, Never>] = []
   private var isOver = false
 
-  init(limit: Int, waitLimit: Int) {
-    (self.limit, self.waitLimit) = (limit, waitLimit)
-  }
+  init(limit: Int, waitLimit: Int) { (self.limit, self.waitLimit) = (limit, waitLimit) }
 
   /// Runs a command when its turn has come.
   func run(

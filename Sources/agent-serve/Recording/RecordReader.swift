@@ -127,9 +127,7 @@ struct RecordReader {
 
   private mutating func isNew(
     _ fields: ActionFields, _ source: ActionWindow.Source, _ profile: ScanValue
-  ) -> Bool {
-    window?.isNew(fields, source, profile: profile, scratch) ?? true
-  }
+  ) -> Bool { window?.isNew(fields, source, profile: profile, scratch) ?? true }
 }
 
 /// A file that makes readers wait (a pipe) does not hold up anything else.

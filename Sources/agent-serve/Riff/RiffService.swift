@@ -108,9 +108,7 @@ extension RiffService {
     _ answer: @Sendable (String) async -> WholeAnswer
   ) async -> WholeAnswer {
     if clip.isEmpty { return Self.emptyClip }
-    guard let transcriber else {
-      return .error("no transcriber", status: 503)
-    }
+    guard let transcriber else { return .error("no transcriber", status: 503) }
     let format = head["x-riff-audio-format"]
     // Several may wait for it; it has failed once.
     let outcome = await heard.answer(signature) {

@@ -34,9 +34,7 @@ actor TranscriptFolder {
   }
 
   /// A folder that cannot be read has none.
-  private func names(in folder: String) -> [String] {
-    (try? FolderFile.names(in: folder)) ?? []
-  }
+  private func names(in folder: String) -> [String] { (try? FolderFile.names(in: folder)) ?? [] }
 
   /// The transcripts of a folder, which is no link, with the time of the last change.
   private func list(_ folder: String) -> [(path: String, modified: Int)] {

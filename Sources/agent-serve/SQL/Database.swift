@@ -63,9 +63,7 @@ final class Database: @unchecked Sendable {
 
   func value<Value: SQLValue>(
     _ type: Value.Type, sql: String, arguments: Arguments = []
-  ) throws(DatabaseError) -> Value? {
-    try rows(sql: sql, arguments: arguments).next()?[0]
-  }
+  ) throws(DatabaseError) -> Value? { try rows(sql: sql, arguments: arguments).next()?[0] }
 
   /// Does something in a transaction, which an error undoes.
   func transaction<Value>(_ begin: String, _ body: (Database) throws -> Value) throws -> Value {
@@ -95,9 +93,7 @@ struct DatabaseError: Error, CustomStringConvertible {
     message = String(cString: connection.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
   }
 
-  private init(_ code: Int32, _ message: String) {
-    (self.code, self.message) = (code, message)
-  }
+  private init(_ code: Int32, _ message: String) { (self.code, self.message) = (code, message) }
 
   static let closed = DatabaseError(SQLITE_MISUSE, "the store is closed")
   /// A store in a place where readers cannot go on beside a writer, as on some network disks.
@@ -108,9 +104,7 @@ struct DatabaseError: Error, CustomStringConvertible {
 }
 
 /// What is said of an error.
-func errorText(_ error: any Error) -> String {
-  (error as? Failure)?.reason ?? "\(error)"
-}
+func errorText(_ error: any Error) -> String { (error as? Failure)?.reason ?? "\(error)" }
 
 /// What the question marks of a statement are given; nil is NULL.
 typealias Arguments = [(any SQLValue)?]
@@ -162,9 +156,7 @@ final class Statement {
 
   func value<Value: SQLValue>(
     _ type: Value.Type, _ arguments: Arguments
-  ) throws(DatabaseError) -> Value? {
-    try Rows(self, arguments).next()?[0]
-  }
+  ) throws(DatabaseError) -> Value? { try Rows(self, arguments).next()?[0] }
 
   /// Lets go of what it read, which would keep a transaction open, and of what it was given.
   func reset() {
@@ -260,9 +252,7 @@ extension Double: SQLValue {
 extension String: SQLValue {
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
     var text = self
-    return text.withUTF8 {
-      csqlite_bind_text(statement, place, $0.baseAddress, UInt64($0.count))
-    }
+    return text.withUTF8 { csqlite_bind_text(statement, place, $0.baseAddress, UInt64($0.count)) }
   }
 
   init(_ statement: OpaquePointer, column: Int32) {

@@ -229,9 +229,7 @@ extension ActionStore {
 
   /// The same, of all kinds, for a thread that may wait.
   func actionsNow(after id: Int64, limit: Int, bytes: Int) throws -> [StoredAction] {
-    try readNow {
-      try Self.actions(after: id, limit: limit, bytes: bytes, kinds: "", $0)
-    }
+    try readNow { try Self.actions(after: id, limit: limit, bytes: bytes, kinds: "", $0) }
   }
 
   private static func actions(

@@ -62,9 +62,7 @@ extension ActionStore {
       sql: "SELECT id, metadata FROM actions WHERE instr(metadata, 'sessionId')")
     var sessions: [(Int64, String)] = []
     while let row = try rows.next() {
-      if let session = LoggedAction.session(metadata: row[1]) {
-        sessions.append((row[0], session))
-      }
+      if let session = LoggedAction.session(metadata: row[1]) { sessions.append((row[0], session)) }
     }
     let update = try db.statement(sql: "UPDATE actions SET session = ? WHERE id = ?")
     for (id, session) in sessions { try update.execute([session, id]) }

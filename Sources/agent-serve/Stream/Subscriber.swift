@@ -93,9 +93,7 @@ final class Subscriber {
     return backlog.take(atMost: 256 * 1024)
   }
 
-  private var isIdle: Bool {
-    isCatchingUp || (backlog.isEmpty && !taker.isBehind && ending == nil)
-  }
+  private var isIdle: Bool { isCatchingUp || (backlog.isEmpty && !taker.isBehind && ending == nil) }
 
   private func wake() {
     waiter?.resume()
@@ -172,9 +170,7 @@ struct Backlog {
   mutating func clear() { self = Backlog(limit: limit) }
 }
 
-protocol EventSource: Sendable {
-  @Poller func send(to client: EventSink) async throws
-}
+protocol EventSource: Sendable { @Poller func send(to client: EventSink) async throws }
 
 @Poller
 final class EventSink: BlockTaker {
