@@ -49,12 +49,8 @@ public struct ArchiveFolder {
   /// - Parameter now: the file of this day is still written.
   /// - Throws: `Failure` when the folder cannot be read.
   public func files(in window: DayWindow, now: Timestamp) throws(Failure) -> [File] {
-    let names: [String]
-    do throws(Failure) {
-      names = try FolderFile.names(in: path)
-    } catch {
-      throw Failure(error.reason)
-    }
+    let names = try Failure.catching(
+      try FolderFile.names(in: path), as: { Failure($0.reason) })
     let known = window.isOpen ? [:] : times()
     let today = now.rfc3339.prefix(10)
     return names.compactMap(File.init(name:)).filter { file in

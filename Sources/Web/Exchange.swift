@@ -37,12 +37,9 @@ struct RequestRoute {
   ) throws(Failure) -> Request {
     redirects += 1
     isMasked = isMasked || mask.hide(location) != location
-    let next: Request
-    do throws(Failure) {
-      next = try request.redirected(status: head.status, to: location)
-    } catch {
-      throw Failure("\(head.summary): bad location: \(error.reason)", .failure)
-    }
+    let next = try Failure.catching(
+      try request.redirected(status: head.status, to: location),
+      as: { Failure("\(head.summary): bad location: \($0.reason)") })
     if redirects > Self.most { throw Failure("\(head.summary): too many redirects", .failure) }
     return next
   }

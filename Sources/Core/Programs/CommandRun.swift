@@ -52,13 +52,10 @@ public struct CommandRun {
   /// - Parameter input: what it reads on standard input; it need not read it all.
   public func output(input: [UInt8] = []) throws(Failure) -> [UInt8] {
     if !mayAskPerson { EndSignals.watch(withQuit: true) }
-    let child: ChildProcess
-    do throws(Core.Failure) {
-      child = try ChildProcess(
-        words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: !mayAskPerson)
-    } catch {
-      throw .broken(error.message)
-    }
+    let child = try Core.Failure.catching(
+      try ChildProcess(
+        words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: !mayAskPerson),
+      as: { Failure.broken($0.message) })
     let deadline = Clock.monotonic + timeout
     let printed = try talk(with: child, input, deadline)
     // Its output may have ended long before it does.

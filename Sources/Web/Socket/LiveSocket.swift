@@ -106,11 +106,9 @@ public final class LiveSocket {
       guard head.isRedirect, let location = head.value("Location"), !location.isEmpty else {
         throw .refused(head, body)
       }
-      do throws(Failure) {
-        request = try route.next(request, head, to: WebAddress.webText(location))
-      } catch {
-        throw .failed(error)
-      }
+      request = try Failure.catching(
+        try route.next(request, head, to: WebAddress.webText(location)),
+        as: { LinkEnd.failed($0) })
       if options.staysAtOrigin, request.address.origin != route.origin {
         let reason = "\(head.summary): the redirect leads to another server"
         throw .failed(Failure(reason, .failure))
