@@ -97,13 +97,9 @@ public final class PackIndex {
   private static func unpack(_ packed: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer? {
     guard let size = FrameDecoder.size(of: packed), size > 0, size <= largest else { return nil }
     let text = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-    do throws(Failure) {
-      try FrameDecoder().unpack(packed, into: text)
-      return text
-    } catch {
-      text.deallocate()
-      return nil
-    }
+    if (try? FrameDecoder().unpack(packed, into: text)) != nil { return text }
+    text.deallocate()
+    return nil
   }
 
   private static func firstLine(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {

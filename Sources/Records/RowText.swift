@@ -39,11 +39,7 @@ public enum RowText {
 
   /// The other spelling of a member: a backend may send `threadId` or `thread_id`.
   private static func snake(_ name: String) -> String {
-    var text = ""
-    for letter in name {
-      text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
-    }
-    return text
+    name.reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
   }
 
   /// One value as a field of TSV.

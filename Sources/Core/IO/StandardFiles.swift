@@ -5,14 +5,10 @@ enum StandardFiles {
   /// number and receives what was meant for them. Standard input reads nothing,
   /// a write to standard output or error fails as it would have.
   static func ensure() {
-    for descriptor: Int32 in 0...2 where isClosed(descriptor) {
+    for descriptor: Int32 in 0...2 where stat(of: descriptor) == nil && systemError == EBADF {
       // The lowest free number is this one.
       _ = clibc_open("/dev/null", O_RDONLY)
     }
-  }
-
-  private static func isClosed(_ descriptor: Int32) -> Bool {
-    stat(of: descriptor) == nil && systemError == EBADF
   }
 }
 

@@ -14,7 +14,7 @@ public struct Editor {
     (descriptor, path) = temporaryFile(beside: "\(folder)/\(name)")
     guard descriptor >= 0 else { throw Failure(path, systemReason(systemError), .failure) }
     close(descriptor)
-    try write(text)
+    try StateFile(path: path).replace(with: Array(text.utf8))
   }
 
   /// The command for sh(1): `$VISUAL`, else `$EDITOR`.
@@ -47,8 +47,4 @@ public struct Editor {
 
   /// Removes the file.
   public func remove() { unlink(path) }
-
-  private func write(_ text: String) throws(Failure) {
-    try StateFile(path: path).replace(with: Array(text.utf8))
-  }
 }

@@ -124,8 +124,6 @@ public enum FolderFile {
   }
 
   private static func chance() -> String {
-    var generator = SystemRandomNumberGenerator()
-    let number = UInt64.random(in: 36_028_797..<2_176_782_336, using: &generator)
-    return String(number, radix: 36)
+    String(UInt64.random(in: 36_028_797..<2_176_782_336), radix: 36)
   }
 }

@@ -189,15 +189,11 @@ final class SSH2Link: Link {
       // What is late is left to itself, and goes with the session.
       let isWaiting = handle.close() == LIBSSH2_ERROR_EAGAIN
       if isWaiting, session.wire.now < limit { return false }
-      park(handle)
+      // One that is closed is kept, for `read`; the one kept so far is freed.
+      parked?.free()
+      parked = handle
       return true
     }
-  }
-
-  /// Keeps a closed channel, and frees the one kept so far.
-  private func park(_ handle: SSH2Handle) {
-    parked?.free()
-    parked = handle
   }
 
   // MARK: - a host that is silent

@@ -31,8 +31,7 @@ struct ControlPlace {
   }
 
   func ownName(_ kind: String) -> String {
-    var generator = SystemRandomNumberGenerator()
-    return "\(kind).\(String(generator.next(), radix: 36))"
+    "\(kind).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
   }
 
   /// Of all that makes a connection, so that none is used with other keys or pins.

@@ -63,7 +63,7 @@ final class SSHTerminal: Channel {
   private let pipe: SSHLogPipe
   private let plan: SSHPlan
   private let patience: Double
-  /// What ssh said on its terminal before the session, the end of it.
+  /// What ssh said on its terminal before the session, the end of it, for a proxy's reasons.
   private var talk: [UInt8] = []
   private var hasOutput = false
   private var isOutputOver = false
@@ -111,9 +111,7 @@ final class SSHTerminal: Channel {
     guard ending == nil else { return }
     if pipe.pump() { progress = now }
     if set.isReadable(child.output) { isOutputWaiting = true }
-    if isStarted, isOutputWaiting, let signal = hold.waiting(now, spent: child.processorTime) {
-      child.kill(signal)
-    }
+    if isStarted, isOutputWaiting { heed(hold.waiting(now, spent: child.processorTime)) }
     if set.isReadable(child.terminal) { isTalkWaiting = true }
     if isStarted { forgetTalk() }
     isFull = false
@@ -132,7 +130,7 @@ final class SSHTerminal: Channel {
     var count = 0
     if !isOutputOver {
       isOutputWaiting = false
-      if let signal = hold.taken() { child.kill(signal) }
+      heed(hold.taken())
       count = PipeEnd.read(child.output, &buffer, atMost: limit)
       if count > 0 { hasOutput = true }
       if count < 0 { isOutputOver = true }
@@ -140,7 +138,7 @@ final class SSHTerminal: Channel {
     if count <= 0, !isStarted, !isTalkOver {
       isTalkWaiting = false
       count = PipeEnd.read(child.terminal, &buffer, atMost: limit)
-      if count > 0 { note(buffer[..<count]) }
+      if count > 0 { talk = Array((talk + buffer[..<count]).suffix(Self.talkLimit)) }
       if count < 0 { isTalkOver = true }
     }
     finishIfOver()
@@ -151,9 +149,7 @@ final class SSHTerminal: Channel {
 
   func write(_ bytes: ArraySlice<UInt8>) -> Int {
     guard ending == nil, !isFull, !bytes.isEmpty else { return 0 }
-    if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
-      child.kill(signal)
-    }
+    heed(hold.needed(Clock.monotonic, spent: child.processorTime))
     let count = PipeEnd.write(child.terminal, bytes.prefix(4096))
     if count < 0, systemError == EAGAIN { isFull = true }
     return max(count, 0)
@@ -162,9 +158,7 @@ final class SSHTerminal: Channel {
   func finishWriting() {}
 
   func resize(_ size: WindowSize) {
-    if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
-      child.kill(signal)
-    }
+    heed(hold.needed(Clock.monotonic, spent: child.processorTime))
     child.resize(size)
   }
 
@@ -179,10 +173,9 @@ final class SSHTerminal: Channel {
   /// Whether it is given up without progress: a person who was asked takes time.
   private var isPatient: Bool { !isStarted && talk.isEmpty }
 
-  /// The end of what was said before the session, for a proxy's reasons.
-  private func note(_ bytes: ArraySlice<UInt8>) {
-    talk += bytes
-    if talk.count > Self.talkLimit { talk.removeFirst(talk.count - Self.talkLimit) }
+  /// Sends the ssh a signal that is due.
+  private func heed(_ signal: Int32?) {
+    if let signal { child.kill(signal) }
   }
 
   /// In a session ssh's own words (its farewell) are of no use to anybody.

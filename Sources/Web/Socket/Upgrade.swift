@@ -18,7 +18,10 @@ public struct Upgrade {
   private static let offer = "Sec-WebSocket-Protocol"
 
   /// `subprotocols`: beside those of the user's headers; `key`: of 16 random bytes.
-  init(_ request: Request, subprotocols: [String], agent: String, key: [UInt8] = freshKey) {
+  init(
+    _ request: Request, subprotocols: [String], agent: String,
+    key: [UInt8] = (0..<16).map { _ in UInt8.random(in: 0...255) }
+  ) {
     self.request = request
     self.agent = agent
     self.key = Base64.text(key)
@@ -26,11 +29,6 @@ public struct Upgrade {
     self.subprotocols = (subprotocols + given).reduce(into: []) { kept, each in
       if !kept.contains(each) { kept.append(each) }
     }
-  }
-
-  private static var freshKey: [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
   var bytes: [UInt8] {
