@@ -129,7 +129,7 @@ public struct HostSession: Sendable {
     conversation = value["conversation"]?.string
     elsewhere = value["label"]?.string ?? (value["process"] == nil ? nil : "")
     folder = value["project"]?.string ?? value["directory"]?.string ?? ""
-    since = value["since"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    since = value["since"]?.timestamp
   }
 
   /// What people call it: `waits: permission prompt`.

@@ -131,10 +131,10 @@ struct PDSConversations {
 
   func thread(_ row: [UInt8]) -> ThreadRecord? {
     guard let (uri, value) = Self.parts(row) else { return nil }
-    let last = Self.time(value["lastMessageAt"])
+    let last = value["lastMessageAt"]?.timestamp
     var record = ThreadRecord(
       origin, id: uri.description,
-      time: Self.time(value["updatedAt"]) ?? Self.time(value["createdAt"]))
+      time: value["updatedAt"]?.timestamp ?? value["createdAt"]?.timestamp)
     record.title = value["title"]?.string
     record.state = value["status"]?.string.flatMap { ThreadRecord.State(rawValue: $0) }
     record.participants = value["participants"]?.elements.compactMap(\.string)
@@ -158,7 +158,7 @@ struct PDSConversations {
     var message = MessageRecord(
       origin, id: uri.description,
       thread: ATURI(uri.repository, threads, threadKey).description, role: role ?? .system,
-      text: value["text"]?.string ?? "", state: .final, time: Self.time(value["createdAt"]))
+      text: value["text"]?.string ?? "", state: .final, time: value["createdAt"]?.timestamp)
     if role == nil { message.author = word }
     // What has no number of its own comes behind those that have one, in the order of its key.
     let seq = value["seq"]?.number ?? .infinity
@@ -176,10 +176,6 @@ struct PDSConversations {
     guard thread.hasPrefix("at:") else { return RecordKey(thread)?.description }
     guard let uri = ATURI(thread), uri.collection?.description == threads else { return nil }
     return uri.key?.description
-  }
-
-  private static func time(_ value: JSONValue?) -> Timestamp? {
-    value?.string.flatMap { Timestamp(rfc3339: $0) }
   }
 
   private static func parts(_ row: [UInt8]) -> (ATURI, JSONValue)? {

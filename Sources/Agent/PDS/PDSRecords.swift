@@ -486,9 +486,7 @@ extension PDSRecords {
 extension PDSRecords {
   /// Whether the server answers all the same, where the last call brought a page.
   public var isThereBehindPage: Bool {
-    guard line.metPage else { return false }
-    do throws(Failure) { try requireServer() } catch { return false }
-    return true
+    line.metPage && (try? requireServer()) != nil
   }
 
   /// Makes sure that a server of this protocol answers, and nothing that stands before it.

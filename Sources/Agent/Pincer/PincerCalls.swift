@@ -220,9 +220,7 @@ extension JSONValue {
       ? names[Int(clamping: number) - 1] : String(number)
   }
 
-  func pincerTime(_ name: String) -> Timestamp? {
-    pincer(name)?.string.flatMap { Timestamp(rfc3339: $0) }
-  }
+  func pincerTime(_ name: String) -> Timestamp? { pincer(name)?.timestamp }
 }
 
 enum PincerName {

@@ -68,6 +68,9 @@ public struct JSONValue: Sendable {
     withBytes { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// The time of a string as in RFC 3339, else nil.
+  public var timestamp: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
+
   /// The beginning of a string, at most so many bytes of UTF-8 and never half a
   /// scalar; nil when this is not a string. For text that may be huge and is to be
   /// seen in part.

@@ -128,8 +128,8 @@ extension PastSession {
     guild = value["guildId"]?.text
     mode = value["mode"]?.text
     reason = value["endReason"]?.text
-    startedAt = value["startedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
-    endedAt = value["endedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    startedAt = value["startedAt"]?.timestamp
+    endedAt = value["endedAt"]?.timestamp
     seconds = value["durationSeconds"]?.number
   }
 }

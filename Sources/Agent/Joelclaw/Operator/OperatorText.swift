@@ -61,12 +61,12 @@ enum InngestText {
       let detail = details[id]
       let function = run["functionID"]?.string ?? ""
       let status = detail?["status"]?.string ?? run["status"]?.string ?? ""
-      let ended = time(detail?["endedAt"]) ?? time(run["endedAt"])
+      let ended = detail?["endedAt"]?.timestamp ?? run["endedAt"]?.timestamp
       let known = names[function]
       var task = TaskRecord(
         origin, id: id, title: known?.name ?? known?.slug ?? function, state: state(status),
-        kind: .job, time: ended ?? time(run["startedAt"]))
-      task.last = time(run["startedAt"])
+        kind: .job, time: ended ?? run["startedAt"]?.timestamp)
+      task.last = run["startedAt"]?.timestamp
       if task.state == .failed {
         task.notes = (detail?["output"] ?? run["output"])?.string(bytes: 1000)
       }
@@ -90,10 +90,6 @@ enum InngestText {
 
   private static func nodes(_ list: JSONValue?) -> [JSONValue] {
     (list?["edges"]?.elements ?? []).compactMap { $0["node"] }
-  }
-
-  private static func time(_ value: JSONValue?) -> Timestamp? {
-    value?.string.flatMap { Timestamp(rfc3339: $0) }
   }
 
   private static func state(_ status: String) -> TaskRecord.State {
