@@ -48,7 +48,7 @@ import Testing
         ["env", shell, "-c", ShellWord.login(script: script)],
         environment: ["SHELL": shell, "HOME": box.path])
       var said: [UInt8] = []
-      while !PipeEnd.drain(child.output, into: &said) {
+      while ChildProcess.drain(child.output, into: &said) {
         var set = PollSet()
         set.add(child.output)
         set.wait(seconds: 10)
