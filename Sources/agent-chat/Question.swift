@@ -63,20 +63,8 @@ enum AttachedFile {
 
   /// By its first bytes where they say it, else by its name, else by whether it is text.
   static func mediaType(_ name: String, _ bytes: [UInt8]) -> String {
-    for (type, at, signature) in signatures
-    where bytes.dropFirst(at).starts(with: signature) { return type }
-    if bytes.starts(with: Array("RIFF".utf8)) {
-      let kind = String(decoding: bytes.dropFirst(8).prefix(4), as: UTF8.self)
-      if let type = ["WEBP": "image/webp", "WAVE": "audio/wav"][kind] { return type }
-    }
-    if bytes.dropFirst(4).starts(with: Array("ftyp".utf8)) {
-      switch String(decoding: bytes.dropFirst(8).prefix(4), as: UTF8.self) {
-      case "heic", "heix", "mif1": return "image/heic"
-      case "avif": return "image/avif"
-      case "M4A ": return "audio/mp4"
-      default: return "video/mp4"
-      }
-    }
+    let kind = FileKind.suffix(Array(bytes.prefix(FileKind.window)))
+    if let type = types[kind] { return type }
     if let dot = name.lastIndex(of: "."), dot > name.startIndex,
       let type = extensions[name[name.index(after: dot)...].lowercased()]
     {
@@ -86,18 +74,12 @@ enum AttachedFile {
     return isText ? "text/plain" : "application/octet-stream"
   }
 
-  private static let signatures: [(String, Int, [UInt8])] = [
-    ("image/png", 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    ("image/jpeg", 0, [0xff, 0xd8, 0xff]),
-    ("image/gif", 0, Array("GIF87a".utf8)),
-    ("image/gif", 0, Array("GIF89a".utf8)),
-    ("application/pdf", 0, Array("%PDF-".utf8)),
-    ("application/zip", 0, [0x50, 0x4b, 0x03, 0x04]),
-    ("application/gzip", 0, [0x1f, 0x8b]),
-    ("audio/ogg", 0, Array("OggS".utf8)),
-    ("audio/flac", 0, Array("fLaC".utf8)),
-    ("audio/mpeg", 0, Array("ID3".utf8)),
-    ("video/webm", 0, [0x1a, 0x45, 0xdf, 0xa3]),
+  private static let types = [
+    "png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    "heic": "image/heic", "avif": "image/avif", "pdf": "application/pdf",
+    "zip": "application/zip", "gz": "application/gzip", "ogg": "audio/ogg", "flac": "audio/flac",
+    "mp3": "audio/mpeg", "wav": "audio/wav", "m4a": "audio/mp4", "mov": "video/mp4",
+    "mp4": "video/mp4", "webm": "video/webm",
   ]
 
   /// For what has no signature: the types of the IANA registry.
