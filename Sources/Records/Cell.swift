@@ -38,9 +38,7 @@ extension Cell {
 
   /// From one instant to another.
   public static func span(_ from: JSONValue?, _ to: JSONValue?) -> Cell {
-    guard let from = from?.string.flatMap({ Timestamp(rfc3339: $0) }),
-      let to = to?.string.flatMap({ Timestamp(rfc3339: $0) })
-    else { return nothing }
+    guard let from = from?.time, let to = to?.time else { return nothing }
     let seconds = Double(to.seconds - from.seconds)
     let rest = Double(to.nanoseconds - from.nanoseconds) / 1e6
     return .duration(seconds * 1000 + rest)

@@ -114,18 +114,13 @@ public enum TimeText {
   /// The date and time of the zone that the user lives in: `2026-05-09 18:30:13`.
   ///
   /// - Parameter zone: turns seconds since 1970 into a calendar time, nil out of range.
-  public static func absolute(_ time: Timestamp, zone: (Int64) -> tm?) -> String {
+  public static func absolute(
+    _ time: Timestamp, zone: (Int64) -> tm? = LocalZone.calendar
+  ) -> String {
     guard let part = zone(time.seconds) else { return "?" }
     let date = [part.tm_mon + 1, part.tm_mday].map { $0.digits(2) }
     let clock = [part.tm_hour, part.tm_min, part.tm_sec].map { $0.digits(2) }
     let year = (part.tm_year + 1900).digits(4)
     return "\(year)-" + date.joined(separator: "-") + " " + clock.joined(separator: ":")
-  }
-
-  /// The calendar of the user's zone (TZ, or the system's).
-  public static func local(_ seconds: Int64) -> tm? {
-    var clock = time_t(seconds)
-    var parts = tm()
-    return localtime_r(&clock, &parts) == nil ? nil : parts
   }
 }

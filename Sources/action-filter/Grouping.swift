@@ -116,13 +116,13 @@ struct TimeBuckets {
     // 1970 began on a Thursday.
     case .week: return Self.remainder(local + 3 * 86_400, unit.width)
     case .month:
-      let day = Int64(Self.local(seconds)?.tm_mday ?? 1)
+      let day = Int64(LocalZone.calendar(seconds)?.tm_mday ?? 1)
       return Self.remainder(local, 86_400) + (day - 1) * 86_400
     }
   }
 
   private func label(_ seconds: Int64) -> Label {
-    let part = Self.local(seconds)
+    let part = LocalZone.calendar(seconds)
     let offset = Int64(part?.tm_gmtoff ?? 0)
     let local = seconds + offset
     func whole(_ value: Int64) -> Int64 {
@@ -136,16 +136,12 @@ struct TimeBuckets {
     }
   }
 
-  private func offset(_ seconds: Int64) -> Int64 { Int64(Self.local(seconds)?.tm_gmtoff ?? 0) }
+  private func offset(_ seconds: Int64) -> Int64 {
+    Int64(LocalZone.calendar(seconds)?.tm_gmtoff ?? 0)
+  }
 
   private static func remainder(_ value: Int64, _ width: Int64) -> Int64 {
     let rest = value % width
     return rest < 0 ? rest + width : rest
-  }
-
-  private static func local(_ seconds: Int64) -> tm? {
-    var clock = time_t(seconds)
-    var parts = tm()
-    return localtime_r(&clock, &parts) == nil ? nil : parts
   }
 }

@@ -206,18 +206,13 @@ enum CountTime: String {
 
   /// `2026-03-01 10:00`, or the date or the month alone.
   func text(_ time: Timestamp) -> String {
-    let whole = TimeText.absolute(time, zone: TimeText.local)
+    let whole = TimeText.absolute(time)
     switch self {
     case .minute, .hour: return String(whole.prefix(16))
     case .day, .week: return String(whole.prefix(10))
     case .month: return String(whole.prefix(7))
     }
   }
-}
-
-extension JSONValue {
-  /// A time of RFC 3339.
-  var time: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
 }
 
 extension CountTable {

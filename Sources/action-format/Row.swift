@@ -10,7 +10,7 @@ struct Layout {
   /// Whether `voice_runtime` is told by what it is about.
   var tellsVoice = false
   var now = Timestamp(seconds: 0)
-  var zone: @Sendable (Int64) -> tm? = TimeText.local
+  var zone: @Sendable (Int64) -> tm? = LocalZone.calendar
 
   var names = Names()
 

@@ -224,7 +224,7 @@ struct HostState {
     let name = Plain.line(row["name"]?.string ?? "", limit: 60)
     let padding = String(repeating: " ", count: max(0, width - name.count))
     var words = row["state"]?.string ?? "unknown"
-    if let since = row["since"]?.string.flatMap({ Timestamp(rfc3339: $0) }) {
+    if let since = row["since"]?.time {
       words += " for " + AgentState.words(of: now.seconds - since.seconds)
     }
     if words == "unknown", let agent = row["agent"]?.string { words += " (\(agent))" }

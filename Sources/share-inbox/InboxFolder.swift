@@ -116,7 +116,7 @@ extension InboxFolder {
       let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
       let reason = value["reason"]?.string
     else { return nil }
-    let time = value["time"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    let time = value["time"]?.time
     let isFinal = value["state"]?.string == InboxItem.State.failed.rawValue
     return (isFinal, reason, time ?? Timestamp(seconds: name.epoch))
   }

@@ -48,7 +48,7 @@ extension ListForm {
   private static func words(_ session: TmuxSession) -> String {
     var words = Plain.line(session.name, limit: 200) + ": " + session.state.kind.rawValue
     if let since = session.state.since {
-      words += " since " + TimeText.absolute(since, zone: TimeText.local)
+      words += " since " + TimeText.absolute(since)
     }
     if let reason = session.state.reason { words += ": " + Plain.line(reason, limit: 200) }
     return words

@@ -100,9 +100,7 @@ final class LocalFollow {
     }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        FileName.text(Array(bytes.prefix { $0 != 0 }))
-      }
+      let name = FileName.text(entry)
       if name == "." || name == ".." { continue }
       let isTranscript = name.hasSuffix(ClaudeTranscripts.suffix)
       guard isTranscript || (depth > 1 && Int(entry.pointee.d_type) != Int(DT_REG)) else {

@@ -129,7 +129,7 @@ public struct HostSession: Sendable {
     conversation = value["conversation"]?.string
     elsewhere = value["label"]?.string ?? (value["process"] == nil ? nil : "")
     folder = value["project"]?.string ?? value["directory"]?.string ?? ""
-    since = value["since"]?.timestamp
+    since = value["since"]?.time
   }
 
   /// What people call it: `waits: permission prompt`.

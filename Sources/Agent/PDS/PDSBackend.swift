@@ -131,10 +131,10 @@ struct PDSConversations {
 
   func thread(_ row: [UInt8]) -> ThreadRecord? {
     guard let (uri, value) = Self.parts(row) else { return nil }
-    let last = value["lastMessageAt"]?.timestamp
+    let last = value["lastMessageAt"]?.time
     var record = ThreadRecord(
       origin, id: uri.description,
-      time: value["updatedAt"]?.timestamp ?? value["createdAt"]?.timestamp)
+      time: value["updatedAt"]?.time ?? value["createdAt"]?.time)
     record.title = value["title"]?.string
     record.state = value["status"]?.string.flatMap { ThreadRecord.State(rawValue: $0) }
     record.participants = value["participants"]?.elements.compactMap(\.string)
@@ -158,7 +158,7 @@ struct PDSConversations {
     var message = MessageRecord(
       origin, id: uri.description,
       thread: ATURI(uri.repository, threads, threadKey).description, role: role ?? .system,
-      text: value["text"]?.string ?? "", state: .final, time: value["createdAt"]?.timestamp)
+      text: value["text"]?.string ?? "", state: .final, time: value["createdAt"]?.time)
     if role == nil { message.author = word }
     // What has no number of its own comes behind those that have one, in the order of its key.
     let seq = value["seq"]?.number ?? .infinity

@@ -220,7 +220,7 @@ extension JSONValue {
       ? names[Int(clamping: number) - 1] : String(number)
   }
 
-  func pincerTime(_ name: String) -> Timestamp? { pincer(name)?.timestamp }
+  func pincerTime(_ name: String) -> Timestamp? { pincer(name)?.time }
 }
 
 enum PincerName {

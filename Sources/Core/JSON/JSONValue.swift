@@ -63,13 +63,13 @@ public struct JSONValue: Sendable {
   /// Whether this is an object.
   public var isObject: Bool { kind == .object }
 
+  /// A time of RFC 3339; nil for anything else.
+  public var time: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
+
   /// The text of a string, else nil. It may hold NUL.
   public var string: String? {
     withBytes { String(decoding: $0, as: UTF8.self) }
   }
-
-  /// The time of a string as in RFC 3339, else nil.
-  public var timestamp: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
 
   /// The beginning of a string, at most so many bytes of UTF-8 and never half a
   /// scalar; nil when this is not a string. For text that may be huge and is to be

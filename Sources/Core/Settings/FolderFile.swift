@@ -96,22 +96,19 @@ public enum FolderFile {
     fsync(folder) != 0 && systemError == EIO ? EIO : 0
   }
 
-  /// The names in a folder, in no order; none where there is no folder.
+  /// The names in a folder, in no order; none where there is no folder, if none is needed.
   ///
   /// - Throws: `Failure` when it cannot be read.
-  public static func names(in folder: String) throws(Failure) -> [String] {
+  public static func names(
+    in folder: String, isNeeded: Bool = false
+  ) throws(Failure) -> [String] {
     guard let stream = opendir(folder) else {
-      if systemError == ENOENT { return [] }
+      if systemError == ENOENT, !isNeeded { return [] }
       throw Failure(folder, systemReason(systemError))
     }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
-      names.append(
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          FileName.text(Array(bytes.prefix { $0 != 0 }))
-        })
-    }
+    while let entry = readdir(stream) { names.append(FileName.text(entry)) }
     return names
   }
 

@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 
 /// Names of files as text, byte for byte.
 ///
@@ -17,6 +17,11 @@ public enum FileName {
 
   /// The first byte of these scalars in UTF-8, which few names have.
   private static let first: UInt8 = 0xf4
+
+  /// The name in an entry of a folder.
+  public static func text(_ entry: UnsafeMutablePointer<dirent>) -> String {
+    withUnsafeBytes(of: &entry.pointee.d_name) { text(Array($0.prefix { $0 != 0 })) }
+  }
 
   /// A name as text.
   public static func text(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 
 /// How far clocks of some place are ahead of UTC, at any instant.
 public struct LocalZone: Sendable {
@@ -10,10 +10,13 @@ public struct LocalZone: Sendable {
   public init(offset: @escaping @Sendable (Int64) -> Int64?) { self.offset = offset }
 
   /// The user's zone: `TZ`, or the system's.
-  public static let system = LocalZone { seconds in
+  public static let system = LocalZone { calendar($0).map { Int64($0.tm_gmtoff) } }
+
+  /// What the calendar of the user's zone shows at so many seconds since 1970; nil out of range.
+  public static func calendar(_ seconds: Int64) -> tm? {
     var clock = time_t(seconds)
     var parts = tm()
-    return localtime_r(&clock, &parts) == nil ? nil : Int64(parts.tm_gmtoff)
+    return localtime_r(&clock, &parts) == nil ? nil : parts
   }
 
   /// The date of an instant: days since 1970-01-01.

@@ -96,12 +96,10 @@ extension Cell {
       return Self.plain(value.text ?? value.compact(limit: Self.longest))
     case .words(let text, let mood): return Self.plain(text, mood)
     case .time(let value):
-      guard let time = value?.string.flatMap({ Timestamp(rfc3339: $0) }) else {
-        return Cell.text(value).span
-      }
-      return Line.Span(TimeText.absolute(time, zone: TimeText.local), .dim)
+      guard let time = value?.time else { return Cell.text(value).span }
+      return Line.Span(TimeText.absolute(time), .dim)
     case .age(let value, let now):
-      let time = value?.string.flatMap { Timestamp(rfc3339: $0) }
+      let time = value?.time
       return time.map { Line.Span(TimeText.relative($0, now: now)) } ?? Cell.text(value).span
     case .duration(let milliseconds, let mood):
       return Line.Span(Amount.duration(milliseconds), mood.style)

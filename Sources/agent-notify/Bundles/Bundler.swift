@@ -581,7 +581,7 @@ struct ToldNotice {
   }
 
   init?(_ object: JSONValue) {
-    guard let time = object["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }),
+    guard let time = object["time"]?.time,
       let title = object["title"]?.string
     else { return nil }
     (self.time, self.title) = (time, title)
@@ -596,7 +596,7 @@ struct ToldNotice {
 
   var line: String {
     let body = Plain.line(body)
-    return "\(TimeText.absolute(time, zone: TimeText.local)) \(Plain.line(urgency))  "
+    return "\(TimeText.absolute(time)) \(Plain.line(urgency))  "
       + Plain.line(title) + (body.isEmpty ? "" : ": " + body)
   }
 }

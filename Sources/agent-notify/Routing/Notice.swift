@@ -60,7 +60,7 @@ struct Notice: Equatable, Sendable {
     }
     thread = object["thread"]?.string
     place = object["place"]?.string
-    time = object["time"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    time = object["time"]?.time
     isPast = object["past"]?.bool == true
   }
 }

@@ -118,7 +118,7 @@ final class ContextFile {
       let object = try JSONValue.parse(bytes)
       guard object.isObject else { throw Failure("not a JSON object") }
       lastFault = nil
-      let last = object["lastInteractionAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+      let last = object["lastInteractionAt"]?.time
       return (PersonContext(object), last)
     } catch {
       let message =
@@ -238,7 +238,7 @@ struct NoticeSources {
     var notice = Notice()
     notice.backend = record["backend"]?.string
     notice.profile = record["profile"]?.string
-    notice.time = record["time"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    notice.time = record["time"]?.time
     notice.category = "system"
     notice.urgency = NotificationRecord.Urgency.attention.rawValue
     notice.text = record["reason"]?.string

@@ -271,7 +271,7 @@ struct PersonContext: Equatable, Sendable {
     isWatchOnWrist = object["watchOnWrist"]?.bool == true
     hasHeadphones = object["headphones"]?.bool == true
     hasVoice = object["voiceAvailable"]?.bool != false
-    reported = object["reportedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    reported = object["reportedAt"]?.time
   }
 
   func shows(_ state: PersonState) -> Bool {
@@ -311,9 +311,7 @@ struct LocalTime: Equatable, Sendable {
   /// - Parameter instant: of this machine's clock; the zone is that of TZ, or the system's.
   init(_ instant: Timestamp) {
     self.instant = instant
-    var clock = time_t(instant.seconds)
-    var parts = tm()
-    minute = localtime_r(&clock, &parts) == nil ? 0 : Int(parts.tm_hour) * 60 + Int(parts.tm_min)
+    minute = LocalZone.calendar(instant.seconds).map { Int($0.tm_hour * 60 + $0.tm_min) } ?? 0
   }
 }
 

@@ -470,7 +470,7 @@ final class LineWay: Way {
 
   override func post(_ telling: Telling) throws(WriteFailure) {
     let delivery = telling.delivery
-    let time = TimeText.absolute(Timestamp.now(), zone: TimeText.local).dropFirst(11)
+    let time = TimeText.absolute(Timestamp.now()).dropFirst(11)
     try writer.write("\(time) \(delivery.urgency.rawValue)  \(WayText.line(delivery))\n")
     try writer.flush()
     if rings { _ = BellWay.ring() }

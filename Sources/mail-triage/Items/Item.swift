@@ -202,7 +202,7 @@ extension Item {
     item.senders = [actor["userName"]?.text, actor["platformUserId"]?.text].compactMap { $0 }
     item.text = cut(object["text"])
     item.thread = ids?["threadId"]?.text ?? place
-    item.time = time(object["occurredAt"]) ?? time(object["observedAt"])
+    item.time = object["occurredAt"]?.time ?? object["observedAt"]?.time
     if actor["isBot"]?.bool == true { item.marks.insert(.bulk) }
     if object["isMention"]?.bool == true { item.marks.insert(.mention) }
     if object["attachmentCount"]?.integer ?? 0 > 0 { item.marks.insert(.attachment) }
@@ -246,7 +246,7 @@ extension Item {
     let plain = cut(object["bodyPlain"])
     item.text = plain.isEmpty ? HTMLText.plain(cut(object["body"])) : plain
     item.thread = object["conversationId"]?.text
-    item.time = time(object["date"])
+    item.time = object["date"]?.time
     if object["attachments"]?.elements.isEmpty == false { item.marks.insert(.attachment) }
     return item
   }
@@ -261,7 +261,7 @@ extension Item {
     item.fill(object)
     item.text = cut(object["preview"])
     item.thread = id
-    item.time = time(object["lastMessageAt"])
+    item.time = object["lastMessageAt"]?.time
     return item
   }
 
@@ -286,9 +286,5 @@ extension Item {
 
   private static func cut(_ value: JSONValue?) -> String {
     PlainText.kept(value?.string(bytes: MailBody.mostOfText) ?? "", most: MailBody.mostKept)
-  }
-
-  private static func time(_ value: JSONValue?) -> Timestamp? {
-    value?.string.flatMap { Timestamp(rfc3339: $0) }
   }
 }

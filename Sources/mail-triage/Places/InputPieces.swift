@@ -200,7 +200,7 @@ final class Maildir {
     // What is moved from one to the other meanwhile is found in the second at least.
     for folder in ["new", "cur"] {
       let place = Folders.join(path, folder)
-      for name in try Self.names(place) {
+      for name in try FolderFile.names(in: place, isNeeded: true) where !name.hasPrefix(".") {
         let (base, flags) = Self.split(name)
         present.insert(base)
         if folder == "cur", flags.contains("S") || flags.contains("T") { continue }
@@ -218,19 +218,6 @@ final class Maildir {
   }
 
   var watched: [String] { ["new", "cur"].map { Folders.join(path, $0) } }
-
-  private static func names(_ folder: String) throws(Failure) -> [String] {
-    guard let stream = opendir(folder) else { throw Failure(code: systemError) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        FileName.text(Array(bytes.prefix { $0 != 0 }))
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
-  }
 
   /// A name, and the flags behind its `:2,`; some systems have a `;` or a `!` there.
   static func split(_ name: String) -> (base: String, flags: Substring) {

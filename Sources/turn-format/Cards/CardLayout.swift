@@ -12,7 +12,7 @@ struct CardLayout {
   var now: Timestamp?
   /// So many lines of a card can be seen: no more of a long text is folded. Nil for all.
   var rows: Int?
-  var zone: @Sendable (Int64) -> tm? = TimeText.local
+  var zone: @Sendable (Int64) -> tm? = LocalZone.calendar
 
   /// The least cells that a text is folded to.
   static let least = 12

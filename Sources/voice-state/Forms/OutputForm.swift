@@ -66,7 +66,7 @@ extension [PastSession] {
       let isBad = reason.holds("error") || reason.holds("lost")
       let guild = session.guild.flatMap { guilds[$0] }
       return [
-        Line(session.startedAt.map { TimeText.absolute($0, zone: TimeText.local) } ?? "-"),
+        Line(session.startedAt.map { TimeText.absolute($0) } ?? "-"),
         Line(session.endedAt.map { TimeText.relative($0, now: now) } ?? "-"),
         Line(session.seconds.map { Amount.duration($0 * 1000) } ?? "-"),
         Line(Untrusted.text(session.mode, or: "-")), Line(reason, isBad ? .error : .plain),

@@ -62,10 +62,10 @@ struct Now: Equatable, Sendable {
   /// `now`, `14s ago`, `in 5m`; by the clock `18:30:13`, and of another day `05-09 18:30`.
   func words(for other: Timestamp) -> String {
     guard tellsClock else { return TimeText.relative(other, now: time) }
-    let words = TimeText.absolute(other, zone: TimeText.local)
+    let words = TimeText.absolute(other)
     guard words.utf8.count == 19 else { return words }
     // 2026-05-09 18:30:13
-    let isToday = words.prefix(10) == TimeText.absolute(time, zone: TimeText.local).prefix(10)
+    let isToday = words.prefix(10) == TimeText.absolute(time).prefix(10)
     return String(isToday ? words.dropFirst(11) : words.dropFirst(5).dropLast(3))
   }
 

@@ -93,12 +93,12 @@ import Testing
     let earlier = now.adding(.seconds(-64))
     #expect(Now(now).words(for: earlier) == "1m ago")
     let clock = Now(now, tellsClock: true)
-    let whole = TimeText.absolute(earlier, zone: TimeText.local)
+    let whole = TimeText.absolute(earlier)
     #expect(clock.words(for: earlier) == whole.dropFirst(11))
     let other = now.adding(.seconds(-9 * 86_400))
     #expect(
       clock.words(for: other)
-        == TimeText.absolute(other, zone: TimeText.local).dropFirst(5).dropLast(3))
+        == TimeText.absolute(other).dropFirst(5).dropLast(3))
     #expect(CellWidth.of(clock.words(for: earlier)) == clock.cells)
     #expect(clock.words(for: Timestamp(seconds: .max)) == "?")
   }

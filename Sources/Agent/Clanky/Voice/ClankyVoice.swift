@@ -128,8 +128,8 @@ extension PastSession {
     guild = value["guildId"]?.text
     mode = value["mode"]?.text
     reason = value["endReason"]?.text
-    startedAt = value["startedAt"]?.timestamp
-    endedAt = value["endedAt"]?.timestamp
+    startedAt = value["startedAt"]?.time
+    endedAt = value["endedAt"]?.time
     seconds = value["durationSeconds"]?.number
   }
 }

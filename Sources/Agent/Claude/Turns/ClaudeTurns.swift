@@ -133,7 +133,7 @@ final class ClaudeLine {
   /// The answer of the API that the line is of, else the line itself.
   var answer: String { value["message"]?["id"]?.string ?? id }
   var parent: String? { value["parentUuid"]?.string }
-  var time: Timestamp? { value["timestamp"]?.timestamp }
+  var time: Timestamp? { value["timestamp"]?.time }
   var isSide: Bool { value["isSidechain"]?.bool == true }
   var isMeta: Bool {
     value["isMeta"]?.bool == true || value["isCompactSummary"]?.bool == true

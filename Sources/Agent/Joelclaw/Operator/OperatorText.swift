@@ -61,12 +61,12 @@ enum InngestText {
       let detail = details[id]
       let function = run["functionID"]?.string ?? ""
       let status = detail?["status"]?.string ?? run["status"]?.string ?? ""
-      let ended = detail?["endedAt"]?.timestamp ?? run["endedAt"]?.timestamp
+      let ended = detail?["endedAt"]?.time ?? run["endedAt"]?.time
       let known = names[function]
       var task = TaskRecord(
         origin, id: id, title: known?.name ?? known?.slug ?? function, state: state(status),
-        kind: .job, time: ended ?? run["startedAt"]?.timestamp)
-      task.last = run["startedAt"]?.timestamp
+        kind: .job, time: ended ?? run["startedAt"]?.time)
+      task.last = run["startedAt"]?.time
       if task.state == .failed {
         task.notes = (detail?["output"] ?? run["output"])?.string(bytes: 1000)
       }

@@ -119,7 +119,7 @@ private struct JoelclawRoom {
     request = active
     guard let active else { return }
     var turn = TurnRecord(origin, id: active, thread: thread, state: .running, time: time)
-    turn.started = supersession["activeRequest"]?["enqueuedAt"]?.timestamp ?? time
+    turn.started = supersession["activeRequest"]?["enqueuedAt"]?.time ?? time
     add(.setTurn(turn), time, &events, goesOn: false)
   }
 
@@ -272,7 +272,7 @@ package struct JoelclawStatus: Equatable {
     }
     active = Request(
       id: request["id"]?.text ?? "", source: request["source"]?.string ?? "",
-      enqueued: request["enqueuedAt"].flatMap { $0.timestamp ?? $0.instant })
+      enqueued: request["enqueuedAt"].flatMap { $0.time ?? $0.instant })
   }
 
   package static let ours = "tui"
