@@ -49,7 +49,7 @@ public struct ArchiveFolder {
   /// - Parameter now: the file of this day is still written.
   /// - Throws: `Failure` when the folder cannot be read.
   public func files(in window: DayWindow, now: Timestamp) throws(Failure) -> [File] {
-    let names = try Failure.catching(
+    let names = try Failure.rethrowing(
       try FolderFile.names(in: path), as: { Failure($0.reason) })
     let known = window.isOpen ? [:] : times()
     let today = now.rfc3339.prefix(10)

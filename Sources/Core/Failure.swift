@@ -72,13 +72,6 @@ public struct Failure: Reported, Equatable, Sendable {
   /// Place and reason: `ssh: no such file or directory`.
   public var message: String { place.map { "\($0): \(reason)" } ?? reason }
 
-  /// Does something whose failure is another error to the caller.
-  public static func catching<Value, Other: Error>(
-    _ body: @autoclosure () throws(Failure) -> Value, as other: (Failure) -> Other
-  ) throws(Other) -> Value {
-    do throws(Failure) { return try body() } catch { throw other(error) }
-  }
-
   /// The same, of something that trust or access depends on.
   public var asDenied: Failure { Failure(reason, place, code, .denied, isStray: isStray) }
 

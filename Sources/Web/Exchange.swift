@@ -37,7 +37,7 @@ struct RequestRoute {
   ) throws(Failure) -> Request {
     redirects += 1
     isMasked = isMasked || mask.hide(location) != location
-    let next = try Failure.catching(
+    let next = try Failure.rethrowing(
       try request.redirected(status: head.status, to: location),
       as: { Failure("\(head.summary): bad location: \($0.reason)") })
     if redirects > Self.most { throw Failure("\(head.summary): too many redirects", .failure) }

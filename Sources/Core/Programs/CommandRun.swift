@@ -52,7 +52,7 @@ public struct CommandRun {
   /// - Parameter input: what it reads on standard input; it need not read it all.
   public func output(input: [UInt8] = []) throws(Failure) -> [UInt8] {
     if !mayAskPerson { EndSignals.watch(withQuit: true) }
-    let child = try Core.Failure.catching(
+    let child = try Core.Failure.rethrowing(
       try ChildProcess(
         words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: !mayAskPerson),
       as: { Failure.broken($0.message) })

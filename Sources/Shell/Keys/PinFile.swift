@@ -19,7 +19,7 @@ public struct PinFile: Sendable {
   public init(path: String) throws(Failure) {
     self.path = path
     bytes =
-      try Failure.catching(try StateFile(path: path).read(limit: Self.sizeLimit), as: \.asDenied)
+      try Failure.rethrowing(try StateFile(path: path).read(limit: Self.sizeLimit), as: \.asDenied)
       ?? []
     // Without a folder for it nothing can be pinned, and OpenSSH would go on without.
     if bytes.isEmpty, access(path, F_OK) != 0, systemError == ENOTDIR {
@@ -37,7 +37,7 @@ public struct PinFile: Sendable {
   /// Makes the file if it is missing: OpenSSH would make it for everybody to read. One
   /// that can only be read is good, too.
   static func make(_ path: String) throws(Failure) {
-    let place = try Failure.catching(try OwnPath.resolve(path), as: \.asDenied)
+    let place = try Failure.rethrowing(try OwnPath.resolve(path), as: \.asDenied)
     let descriptor = clibc_append(place)
     if descriptor >= 0 {
       close(descriptor)
@@ -82,7 +82,7 @@ public struct PinFile: Sendable {
   /// Adds a line in one go. OpenSSH, which knows no lock, may add one at the same time: a
   /// file that were replaced would lose it.
   private static func append(_ line: [UInt8], to path: String) throws(Failure) {
-    let descriptor = try Failure.catching(try OwnPath.append(path), as: \.asDenied)
+    let descriptor = try Failure.rethrowing(try OwnPath.append(path), as: \.asDenied)
     defer { close(descriptor) }
     fchmod(descriptor, 0o600)
     let end = lseek(descriptor, 0, SEEK_END)
@@ -134,7 +134,7 @@ struct KnownHostsFile: Sendable {
 
   init(path: String) throws(Failure) {
     self.path = path
-    let bytes = try Failure.catching(
+    let bytes = try Failure.rethrowing(
       try StateFile(path: path).read(limit: Self.sizeLimit), as: \.asDenied)
     guard let bytes else { throw Failure(path, "no such file or directory", .denied) }
     let (entries, faults) = HostKeyLine.readAll(bytes)

@@ -106,7 +106,7 @@ public final class LiveSocket {
       guard head.isRedirect, let location = head.value("Location"), !location.isEmpty else {
         throw .refused(head, body)
       }
-      request = try Failure.catching(
+      request = try Failure.rethrowing(
         try route.next(request, head, to: WebAddress.webText(location)),
         as: { LinkEnd.failed($0) })
       if options.staysAtOrigin, request.address.origin != route.origin {
