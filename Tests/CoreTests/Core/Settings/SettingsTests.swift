@@ -18,7 +18,7 @@ import Testing
     let settings = try scratch.settings("[profile x]\nurl = https://x\ntoken-file = ~/t\n")
     #expect(
       try settings.profile()
-        == .init(name: "x", place: .url("https://x"), tokenFile: scratch.file("t")))
+        == .init(name: "x", place: .url("https://x"), tokenFile: scratch.file("t"), kind: .clanky))
   }
 
   @Test func theOneNamedDefaultIsTheDefault() throws {
@@ -105,17 +105,20 @@ import Testing
     #expect(
       try same.profile()
         == .init(
-          name: "a", place: .url("https://A.example:443/base"), tokenCommand: "c", tokenFile: "/t"))
+          name: "a", place: .url("https://A.example:443/base"), tokenCommand: "c", tokenFile: "/t",
+          kind: .clanky))
     for url in ["http://a.example/", "https://a.example:8443", "https://b.example", "nonsense"] {
       let other = try scratch.settings(text, environment: ["AGENT_URL": url])
-      #expect(try other.profile() == .init(name: "a", place: .url(url)))
+      #expect(try other.profile() == .init(name: "a", place: .url(url), kind: .clanky))
     }
   }
 
   @Test func aProfileWithoutUrlLendsItsTokenToTheEnvironmentsUrl() throws {
     let settings = try scratch.settings(
       "[profile a]\ntoken-file = /t\n", environment: ["AGENT_URL": "http://e"])
-    #expect(try settings.profile() == .init(name: "a", place: .url("http://e"), tokenFile: "/t"))
+    #expect(
+      try settings.profile()
+        == .init(name: "a", place: .url("http://e"), tokenFile: "/t", kind: .clanky))
   }
 
   @Test func hostsAreFoundByName() throws {
