@@ -21,9 +21,9 @@ final class SSH2Opening {
   }
 
   func run() throws(HostFailure) -> SSH2Session {
-    let policy = try HostFailure.catching(
-      try HostKeyPolicy(place, pins: request.pins, knownHosts: request.options.knownHosts),
-      HostFailure.hostKeyUnknown)
+    let policy = try Failure.rethrowing(
+      try HostKeyPolicy(place, pins: request.pins, knownHosts: request.options.knownHosts)
+    ) { HostFailure.hostKeyUnknown(why: $0.message) }
     for note in policy.notes { request.note(note) }
     let wire = SSH2Wire(descriptor: try dial(), now: Clock.monotonic)
     guard let session = SSH2Session(wire: wire, hostKeyTypes: policy.preferredTypes) else {
@@ -133,7 +133,7 @@ final class SSH2Opening {
       throw .hostKeyUnknown(why: "\(place.name): no host key")
     }
     guard try policy.judge(blob), let key = HostKey(blob: blob) else { return }
-    try HostFailure.catching(try policy.pin(key), HostFailure.hostKeyUnknown)
+    try Failure.rethrowing(try policy.pin(key)) { HostFailure.hostKeyUnknown(why: $0.message) }
     request.tell("\(place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
   }
 

@@ -90,13 +90,6 @@ extension HostFailure {
 
   static let tooLong = unfit(why: "the command is too long")
 
-  /// Does something of this machine's, whose failure is one of these.
-  static func catching<Result>(
-    _ body: @autoclosure () throws(Failure) -> Result, _ failure: (String) -> HostFailure
-  ) throws(HostFailure) -> Result {
-    do throws(Failure) { return try body() } catch { throw failure(error.message) }
-  }
-
   /// The reason in words, one line, lower case, without a full stop, and with what to do.
   /// Text of the host in it is not escaped yet.
   public var reason: String {

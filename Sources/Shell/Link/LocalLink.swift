@@ -13,10 +13,10 @@ public final class LocalLink: Link {
   {
     let shell = Process.environment("SHELL") ?? "/bin/sh"
     return LocalChannel(
-      try HostFailure.catching(
+      try Failure.rethrowing(
         try ChildProcess(
-          [shell, "-c", command], environment: ["SHELL": shell], input: .pipe, error: .pipe),
-        HostFailure.local))
+          [shell, "-c", command], environment: ["SHELL": shell], input: .pipe, error: .pipe)
+      ) { HostFailure.local(why: $0.message) })
   }
 }
 

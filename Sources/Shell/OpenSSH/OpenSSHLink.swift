@@ -155,12 +155,14 @@ final class SSHMaster {
     place.sweep()
     // Known by its lasting name only when it is whole.
     let socket = place.folder + "/" + place.ownName("m")
-    pipe = try HostFailure.catching(
-      try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
-    child = try HostFailure.catching(
+    pipe = try Failure.rethrowing(
+      try SSHLogPipe(in: place.folder, name: place.ownName("log"))
+    ) { HostFailure.local(why: $0.message) }
+    child = try Failure.rethrowing(
       try ChildProcess(
         plan.master(socket: socket, log: pipe.path, isAlone: !hasPerson), output: .nothing,
-        error: hasPerson ? .ours : .pipe), HostFailure.local)
+        error: hasPerson ? .ours : .pipe)
+    ) { HostFailure.local(why: $0.message) }
     // In the background it may hold this open for long.
     defer { child.closeEnds() }
     do throws(HostFailure) {

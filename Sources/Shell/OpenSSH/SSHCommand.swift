@@ -17,9 +17,12 @@ final class SSHPlan {
 
   /// Where sockets and logs are. Pins that are damaged are told before anything is asked.
   static func place(_ request: LinkRequest) throws(HostFailure) -> ControlPlace {
-    try HostFailure.catching(try PinFile.check(request.pins), HostFailure.hostKeyUnknown)
-    return try HostFailure.catching(
-      try ControlPlace(request, program: OpenSSHLink.program), HostFailure.local)
+    try Failure.rethrowing(try PinFile.check(request.pins)) {
+      HostFailure.hostKeyUnknown(why: $0.message)
+    }
+    return try Failure.rethrowing(
+      try ControlPlace(request, program: OpenSSHLink.program)
+    ) { HostFailure.local(why: $0.message) }
   }
 
   /// - Parameter settings: what `ssh -G` said, when it has been asked already.
@@ -118,9 +121,9 @@ final class SSHPlan {
   func tellPin(_ log: SSHLog) throws(HostFailure) {
     guard log.pinned != nil, !hasTold else { return }
     hasTold = true
-    let keys = try HostFailure.catching(
-      try PinFile(path: request.pins).keys(of: place),
-      HostFailure.hostKeyUnknown)
+    let keys = try Failure.rethrowing(
+      try PinFile(path: request.pins).keys(of: place)
+    ) { HostFailure.hostKeyUnknown(why: $0.message) }
     for key in keys {
       request.tell("\(place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
     }

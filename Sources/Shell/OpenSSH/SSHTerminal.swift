@@ -36,12 +36,14 @@ final class SSHTerminalLink: Link {
     _ command: String, size: WindowSize, term: String
   ) throws(HostFailure) -> any Channel {
     guard command.utf8.count <= OpenSSHLink.longestCommand else { throw .tooLong }
-    let pipe = try HostFailure.catching(
-      try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
-    let child = try HostFailure.catching(
+    let pipe = try Failure.rethrowing(
+      try SSHLogPipe(in: place.folder, name: place.ownName("log"))
+    ) { HostFailure.local(why: $0.message) }
+    let child = try Failure.rethrowing(
       try ChildProcess(
         plan.terminal(command, log: pipe.path), environment: ["TERM": term],
-        terminal: size, pipesOutput: true), HostFailure.local)
+        terminal: size, pipesOutput: true)
+    ) { HostFailure.local(why: $0.message) }
     let terminal = SSHTerminal(child, pipe, plan, patience: request.connectTimeout + 2)
     self.terminal = terminal
     return terminal
